@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, type Pool, type PoolClient } from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
@@ -64,6 +64,19 @@ describe('a statement', () => {
     expect(error).toMatchObject({ code: '57014' });
     expect(isDatabaseUnavailable(error)).toBe(true);
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  });
+
+  it('without a response is abandoned 1 s after its timeout, with its connection', async () => {
+    const proxy = await TcpProxy.start(database.url);
+    const { pool } = await open({ url: proxy.url, statementTimeoutMs: 100, poolSize: 1 });
+    const backend = async () => (await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
+    const first = await backend();
+    proxy.slowDown(60_000);
+    const error = await failure(pool.query('SELECT 1'));
+    expect(isDatabaseUnavailable(error)).toBe(true);
+    proxy.slowDown(0);
+    expect([first, undefined]).not.toContain(await backend());
+    await proxy.cut();
   });
 });
 

@@ -24,12 +24,11 @@ interface OutputOptions {
 type CompareArguments = Partial<CompareOptions> & { readonly quick?: boolean } & OutputOptions;
 
 const cleanUp = new AsyncDisposableStack();
-for (const [signal, exitCode] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const) {
-  process.once(signal, () => void cleanUp.disposeAsync().finally(() => process.exit(exitCode)));
-}
+let ending: Promise<void> | undefined;
+/** A terminal and npm both send a signal, and the second one must not end the clean-up. */
+const end = () => (ending ??= cleanUp.disposeAsync());
+process.on('SIGINT', () => void end().finally(() => process.exit(130)));
+process.on('SIGTERM', () => void end().finally(() => process.exit(143)));
 const report = (line: string) => console.log(`  ${line}`);
 
 /** Adds the options that both comparisons have. */
@@ -37,7 +36,7 @@ function addOptions(command: Command, results: string): Command {
   return command
     .option('--seed <n>', 'seed of the requests and of the order of measurements', parseInteger(0, 999_999_999), 1)
     .option('--out <file>', 'file for the results', `${RESULTS}/${results}`)
-    .option('--docs', 'also write the results to docs/performance.md');
+    .option('--docs', 'also write the results to docs/performance.md and README.md');
 }
 
 const program = addOptions(new Command('bench'), 'bench.json')
@@ -86,7 +85,7 @@ try {
   console.error(Error.isError(error) ? error.message : error);
   process.exitCode = 1;
 } finally {
-  await cleanUp.disposeAsync();
+  await end();
 }
 
 function print({ goals, results }: Report): void {
