@@ -15,7 +15,7 @@ const LAYERS = {
   'http-kit': ['kernel'],
   platform: ['kernel'],
   local: ['kernel'],
-  client: [],
+  client: ['client'],
   domain: ['kernel'],
   application: ['kernel', 'contract', 'domain'],
   infrastructure: ['kernel', 'contract', 'domain', 'application', 'platform'],
@@ -48,7 +48,7 @@ const EXTRA_IN_TESTS = {
   application: ['testing'],
   infrastructure: ['testing', 'test-kit', 'local'],
   http: ['testing'],
-  app: ['testing', 'test-kit', 'local', 'app'],
+  app: ['testing', 'test-kit', 'local', 'app', 'client'],
 };
 const EXTRA_IN_MODULES = { http: ['infrastructure'] };
 const EXTRA_IN_CLI = { app: ['app', 'local'] };

@@ -36,7 +36,7 @@ export default {
   globalSetup: join(RUNNER, 'jest-global-setup.ts'),
   globalTeardown: join(RUNNER, 'jest-global-teardown.ts'),
   reporters: ['default', join(RUNNER, 'no-test-reporter.js')],
-  // Nx runs several projects at once, most of them in the process of Jest (nx.json): a worker costs 0.5 s of CPU before its first test.
+  // Most specs wait rather than compute. Nx runs several projects at once, most of them with one worker or none (inferred-targets.ts).
   maxWorkers: 2,
   // Long, because a busy machine must not fail a test.
   testTimeout: 300_000,

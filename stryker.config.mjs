@@ -1,6 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import preset from './jest.preset.js';
 
 const SQL_FILES = [
   'libs/database/src/{persistence,database-connection}.ts',

@@ -1,5 +1,5 @@
 import { query } from '@animal-store/local-postgres/testing';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { json, KEY, runAnimalStore, useAnimalStore } from './testing/run-animal-store.js';
 
 const store = useAnimalStore();
@@ -66,6 +66,38 @@ it.each(['keys list', 'keys audit --json', 'clients list', 'migrate up --json', 
     expect(await runTo('EPIPE')).toMatchObject({ exitCode: 0, stderr: '' });
   },
 );
+
+describe('a database role without privileges', () => {
+  const role = `nobody_${String(process.pid)}`;
+  let url: string;
+
+  beforeAll(async () => {
+    await query(store.url, `CREATE ROLE ${role} LOGIN PASSWORD 'of-tests-only'`);
+    url = Object.assign(new URL(store.url), { username: role, password: 'of-tests-only' }).href;
+  });
+  afterAll(() => query(store.url, `DROP ROLE ${role}`));
+
+  it.each([
+    [
+      'keys create --client acme',
+      'DATABASE_URL to the URL of a role with the privileges of "animal-store grants keys", such as animal_store_keys',
+    ],
+    ['keys list', 'DATABASE_URL to the URL of a role with the privileges of "animal-store grants keys", such as animal_store_keys'],
+    ['clients list', 'DATABASE_URL to the URL of a role with the privileges of "animal-store grants keys", such as animal_store_keys'],
+    ['events list', 'DATABASE_URL to the URL of a role with the privileges of "animal-store grants service", such as animal_store_service'],
+    ['seed --count 1', 'DATABASE_URL to the URL of the owner of the database, such as animal_store_owner'],
+    ['migrate up', 'MIGRATION_DATABASE_URL or DATABASE_URL to the URL of the owner of the database, such as animal_store_owner'],
+    [
+      `grants keys ${role} --apply`,
+      'MIGRATION_DATABASE_URL or DATABASE_URL to the URL of the owner of the database, such as animal_store_owner',
+    ],
+  ])('is told which role "%s" needs', async (command, hint) => {
+    const { exitCode, stdout, stderr } = await runAnimalStore({ DATABASE_URL: url }, command.split(' '));
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr).toMatch(/^error: permission denied for \w+ [\w.]+; set /);
+    expect(stderr).toContain(`; set ${hint}\n`);
+  });
+});
 
 it.each(['🦓'.repeat(100), `O'Hara "%s $1 \\; DROP TABLE`, '--', '__proto__'])(
   'a client with the name %s can be created, disabled and limited',

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { CLIENT_NAME_RULE, isClientName, type Operator, redactKeys, UNKNOWN_OPERATOR } from '@animal-store/access-domain';
 import { connectAccessUseCases, type ConnectedAccessUseCases } from '@animal-store/access-infrastructure';
-import { migrateIfLocal, withDatabase } from './database.js';
+import { AS_KEYS, migrateIfLocal, withDatabase } from './database.js';
 import { CliError, EXIT_USAGE, reasonOf } from './failure.js';
 import type { Terminal } from './terminal.js';
 
@@ -12,7 +12,7 @@ export async function withAccessUseCases(
   { migrate = false } = {},
 ): Promise<void> {
   const operator = operatorOf(terminal);
-  await withDatabase(terminal, async (database) => {
+  await withDatabase(terminal, AS_KEYS, async (database) => {
     if (migrate) await migrateIfLocal(database);
     const access = await connectAccessUseCases(database.url, operator);
     try {

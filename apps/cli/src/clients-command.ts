@@ -3,13 +3,13 @@ import type { ConnectedAccessUseCases } from '@animal-store/access-infrastructur
 import { Argument, type Command } from 'commander';
 import { withAccessUseCases } from './access.js';
 import { parseRateLimitOrDefault } from './arguments.js';
-import { formatTime, jsonCommand, type JsonOption, toJson, toTable } from './output.js';
+import { addCommand, formatTime, jsonCommand, type JsonOption, toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
 
 export function addClientsCommand(program: Command, terminal: Terminal): void {
-  const clients = program.command('clients').description('Manage clients, which own the API keys.');
-  const ofClient = (name: string, description: string) =>
-    jsonCommand(clients, name, description).argument('<name>', 'the name of the client');
+  const clients = addCommand(program, 'clients', 'Manage clients, which own the API keys.', 'list');
+  const ofClient = (name: string, description: string, example = 'my-app') =>
+    jsonCommand(clients, name, description, example).argument('<name>', 'the name of the client');
   const change = (work: (access: ConnectedAccessUseCases) => Promise<Client>, { json }: JsonOption, text: string) =>
     withAccessUseCases(terminal, async (access) => {
       const client = await work(access);
@@ -19,7 +19,7 @@ export function addClientsCommand(program: Command, terminal: Terminal): void {
   jsonCommand(clients, 'list', 'List all clients.').action(({ json }: JsonOption) =>
     withAccessUseCases(terminal, async ({ manageClients }) => {
       const found = await manageClients.list();
-      return json ? toJson(found.map(clientView)) : showClients(found);
+      return json ? toJson(found.map(clientView)) : showClients(terminal, found);
     }),
   );
 
@@ -31,7 +31,7 @@ export function addClientsCommand(program: Command, terminal: Terminal): void {
     change(({ manageClients }) => manageClients.enable(name), options, 'is enabled.'),
   );
 
-  ofClient('set-rate-limit', 'Set the rate limit of a client.')
+  ofClient('set-rate-limit', 'Set the rate limit of a client.', 'my-app 600')
     .addArgument(
       new Argument('<limit>', 'requests per minute; 0 for no limit, "default" for RATE_LIMIT').argParser(parseRateLimitOrDefault),
     )
@@ -45,8 +45,8 @@ function clientView({ id, name, rateLimit, disabledAt }: Client) {
   return { id, name, state: stateOf(disabledAt), rateLimit, disabledAt };
 }
 
-function showClients(clients: readonly Client[]): string {
-  return toTable('clients', clients, {
+function showClients({ stdout }: Terminal, clients: readonly Client[]): string {
+  return toTable(stdout, 'clients', clients, {
     ID: ({ id }) => String(id),
     NAME: ({ name }) => name,
     STATE: ({ disabledAt }) => stateOf(disabledAt),

@@ -1,17 +1,31 @@
 import { expect, it } from '@jest/globals';
-import { describeClock, describeLag, describeRoom, describeVersion } from './database-checks.js';
+import { describeClock, describeLag, describeRoom, describeVersion, examine } from './database-checks.js';
+
+it.each([
+  ['TLS with the server failed: self-signed certificate', 'correct the certificate of the server'],
+  ['no pg_hba.conf entry for host "192.0.2.1", user "x", database "y", no encryption', 'add sslmode=verify-full to the URL'],
+  ['no pg_hba.conf entry for host "192.0.2.1", user "x", database "y", SSL encryption', 'the fix of the check'],
+])('the first fix of "%s" is "%s"', async (message, fix) => {
+  const found = await examine('database', ['the fix of the check'], () => Promise.reject(new Error(`${message}.`)), ', so it waits');
+  expect(found).toMatchObject({
+    check: 'database',
+    status: 'error',
+    found: `${message}, so it waits`,
+    fixes: expect.arrayContaining([fix]),
+  });
+});
 
 it.each([
   [150000, { status: 'ok', found: 'PostgreSQL 15.0' }],
   [180004, { status: 'ok', found: 'PostgreSQL 18.4' }],
-  [149999, { status: 'error', action: 'upgrade to a version from 15 to 18' }],
-  [190000, { status: 'warning', found: 'PostgreSQL 19.0 is not tested with this release', action: 'use a version from 15 to 18' }],
+  [149999, { status: 'error', fixes: ['upgrade to a version from 15 to 18'] }],
+  [190000, { status: 'warning', found: 'PostgreSQL 19.0 is not tested with this release', fixes: ['use a version from 15 to 18'] }],
 ])('the version %d of PostgreSQL is %j', (version, outcome) => {
   expect(describeVersion(version)).toMatchObject(outcome);
 });
 
 it('a replica that lags is a warning', () => {
-  expect(describeLag(0n)).toEqual({ status: 'ok', found: 'up to date' });
+  expect(describeLag(0n)).toEqual({ status: 'ok', found: 'up to date', fixes: [] });
   expect(describeLag(75_128n)).toMatchObject({ status: 'warning', found: '75128 bytes of WAL behind the primary' });
 });
 
@@ -36,7 +50,7 @@ it.each([
   ['10 in all', [limit(10)], { status: 'warning', found: expect.stringMatching(/are free: too few for old and new/) }],
   ['19 in all', [limit(19)], { status: 'warning' }],
   ['20 in all', [limit(20)], { status: 'ok', found: expect.stringMatching(/max_connections allows 20, of which 20 are free$/) }],
-  ['9 free', [limit(30, 21)], { status: 'warning', found: expect.stringMatching(/of which 9 are free$/) }],
+  ['9 free', [limit(30, 21)], { status: 'warning', found: expect.stringMatching(/of which 9 are free: requests wait for connections$/) }],
   ['10 free', [limit(30, 20)], { status: 'warning', found: expect.stringMatching(/of which 10 are free: too few/) }],
   ['20 free, and fewer of another limit', [limit(50, 30), limit(25, 10, 'other')], { found: expect.stringMatching(/other allows 25/) }],
 ])('with %s, 10 connections are %j', (_what, limits, outcome) => {

@@ -21,13 +21,19 @@ const SKEW_WARNING_MS = 1_000;
 /** Within this time, an expired key must be rejected. */
 const SKEW_ERROR_MS = 5_000;
 const MAX_LISTED = 3;
+/** SQLSTATE code too_many_connections. */
+const TOO_MANY_CONNECTIONS = '53300';
+
+const UNREACHABLE_FIXES = ['start the database', 'open the network between this machine and the database', 'correct DATABASE_URL'];
+const FULL_FIXES = ['end connections that are not needed', 'raise max_connections, or the CONNECTION LIMIT of the role or the database'];
+const LOGIN_FIXES = ['correct the user, password and database in DATABASE_URL', 'grant CONNECT on the database'];
 
 /** Result of a check: a warning does not stop the service, an error does, or violates what it promises. */
 export interface Outcome {
   readonly status: 'ok' | 'warning' | 'error';
   readonly found: string;
-  /** What to do; undefined if nothing is wrong. */
-  readonly action?: string;
+  /** What to do: none if nothing is wrong. */
+  readonly fixes: readonly string[];
 }
 
 export interface Finding extends Outcome {
@@ -35,21 +41,35 @@ export interface Finding extends Outcome {
 }
 
 export function ok(found: string): Outcome {
-  return { status: 'ok', found };
+  return { status: 'ok', found, fixes: [] };
 }
 
-function warning(found: string, action: string): Outcome {
-  return { status: 'warning', found, action };
+function warning(found: string, ...fixes: readonly string[]): Outcome {
+  return { status: 'warning', found, fixes };
 }
 
-export function failure(found: string, action: string): Outcome {
-  return { status: 'error', found, action };
+export function failure(found: string, ...fixes: readonly string[]): Outcome {
+  return { status: 'error', found, fixes };
 }
 
-/** Runs a check. An error that the check does not expect becomes its finding, with the given action. */
-export async function examine(check: string, action: string, work: () => Promise<Outcome>): Promise<Finding> {
-  const outcome = await work().catch((error: unknown) => failure(reasonOf(error).replace(/\.+$/, ''), action));
+/** Runs a check. An error that the check does not expect becomes its finding, with its effect and the given fixes. */
+export async function examine(check: string, fixes: readonly string[], work: () => Promise<Outcome>, effect = ''): Promise<Finding> {
+  const outcome = await work().catch((error: unknown) => {
+    const reason = reasonOf(error).replace(/\.+$/, '');
+    return failure(`${reason}${effect}`, ...(tlsFixes(reason) ?? fixes));
+  });
   return { check, ...outcome };
+}
+
+/** Returns the fixes for a connection that failed because one side does not use TLS, or because of a certificate; otherwise undefined. */
+function tlsFixes(reason: string): readonly string[] | undefined {
+  if (reason.includes('does not support TLS')) return ['enable TLS on the server', 'change sslmode in the URL'];
+  if (reason.includes('TLS with the server failed'))
+    return ['correct the certificate of the server', 'correct sslmode or sslrootcert in the URL'];
+  // A server without TLS that receives the first message of TLS.
+  if (/wrong.version.number/i.test(reason)) return ['enable TLS on the server', 'use a URL without TLS, such as redis://'];
+  if (reason.includes('no encryption')) return ['add sslmode=verify-full to the URL', 'allow connections without TLS in pg_hba.conf'];
+  return undefined;
 }
 
 /** Connects, and checks that the server accepts writes. */
@@ -60,23 +80,23 @@ export async function checkServer(client: DatabaseClient, servers: string): Prom
     if (error instanceof UnsuitableDatabaseError) return failure(`${servers} cannot be used: ${error.problem}`, error.remedy);
     if (isStoppedByTimeout(error))
       return failure(`${servers} stopped a statement: ${reasonOf(error)}`, 'raise the timeouts of the role and the database');
-    if (isDatabaseUnavailable(error) && !isLoginRejected(error))
-      return failure(
-        `${servers} cannot be reached: ${reasonOf(error)}`,
-        'start the database, open the network, free connections, or correct DATABASE_URL',
-      );
-    return failure(
-      `${servers} rejects the login: ${reasonOf(error)}`,
-      'correct the user, password and database in DATABASE_URL, or grant CONNECT on the database',
-    );
+    const isRejected = isLoginRejected(error) || !isDatabaseUnavailable(error);
+    const reason = reasonOf(error);
+    const fixes = tlsFixes(reason) ?? (isRejected ? LOGIN_FIXES : isFull(error) ? FULL_FIXES : UNREACHABLE_FIXES);
+    return failure(`${servers} ${isRejected ? 'rejects the login' : 'cannot be reached'}: ${reason}`, ...fixes);
   }
   const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
   if (rows[0]?.transaction_read_only === 'on')
     return failure(
       `${servers} is read-only`,
-      'set default_transaction_read_only to off, or DATABASE_URL to the primary or to all servers with target_session_attrs=read-write',
+      'set DATABASE_URL to the primary, or to all servers with target_session_attrs=read-write',
+      'set default_transaction_read_only to off',
     );
   return ok(`${servers} accepts writes`);
+}
+
+function isFull(error: unknown): boolean {
+  return (error as { code?: unknown }).code === TOO_MANY_CONNECTIONS;
 }
 
 export async function checkVersion(client: DatabaseClient): Promise<Outcome> {
@@ -112,7 +132,7 @@ export async function checkSettings(client: DatabaseClient): Promise<Outcome> {
   if (settings.length === 0) return ok('those of the role fit a pooler');
   return warning(
     `behind a pooler, sessions may have ${settings.map(({ name, value }) => `${name} = ${value}`).join(', ')}`,
-    `run ${settings.map(({ name, required }) => `ALTER ROLE "${rows[0]?.role ?? ''}" SET ${name} = '${required.replaceAll('"', '')}'`).join('; ')}`,
+    ...settings.map(({ name, required }) => `run ALTER ROLE "${rows[0]?.role ?? ''}" SET ${name} = '${required.replaceAll('"', '')}';`),
   );
 }
 
@@ -147,10 +167,11 @@ export async function checkMigrations({ migrationDatabaseUrl: url, migrateOnStar
     if (pending === 0) return ok(`all ${String(migrations.length)} are applied`);
     const found = `${String(pending)} of ${String(migrations.length)} are pending`;
     if (!migrateOnStart) return failure(found, 'run "animal-store migrate up" as the owner before the service starts');
-    if (await mayMigrate(dataSource)) return warning(found, 'start the service, which applies them, or run "animal-store migrate up"');
+    if (await mayMigrate(dataSource)) return warning(found, 'start the service, which applies them', 'run "animal-store migrate up"');
     return failure(
       `${found}, and the role may not apply them`,
-      'run "animal-store migrate up" as the owner and set MIGRATE_ON_START=false, or set MIGRATION_DATABASE_URL to the URL of the owner',
+      'run "animal-store migrate up" as the owner, and set MIGRATE_ON_START=false',
+      'set MIGRATION_DATABASE_URL to the URL of the owner',
     );
   });
 }
@@ -236,7 +257,7 @@ export async function checkConnections(
 }
 
 export function describeRoom(description: string, needed: number, limits: readonly Limit[]): Outcome {
-  const action = (name: string) => `lower WORKERS or DATABASE_POOL_SIZE, or raise ${name}; otherwise, requests wait for connections`;
+  const fixes = (name: string) => ['lower WORKERS or DATABASE_POOL_SIZE', `raise ${name}`];
   const [tightest] = limits
     .filter(({ maximum }) => maximum >= 0)
     .map(({ name, maximum, usedByOthers }) => ({ name, maximum, free: maximum - usedByOthers }))
@@ -244,8 +265,8 @@ export function describeRoom(description: string, needed: number, limits: readon
   if (!tightest) return ok(`the service opens up to ${description}`);
   const { name, maximum, free } = tightest;
   const found = `the service opens up to ${description}, and ${name} allows ${String(maximum)}, of which ${String(free)} are free`;
-  if (needed > maximum) return failure(found, action(name));
-  if (needed > free) return warning(found, action(name));
-  if (2 * needed > free) return warning(`${found}: too few for old and new processes during an upgrade`, action(name));
+  if (needed > maximum) return failure(`${found}: requests wait for connections`, ...fixes(name));
+  if (needed > free) return warning(`${found}: requests wait for connections`, ...fixes(name));
+  if (2 * needed > free) return warning(`${found}: too few for old and new processes during an upgrade`, ...fixes(name));
   return ok(found);
 }

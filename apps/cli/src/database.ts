@@ -6,16 +6,35 @@ import {
   parseFlag,
   type Persistence,
   readSecretUrl,
+  type RolePurpose,
   type SecretUrl,
 } from '@animal-store/database';
-import { CliError, EXIT_USAGE } from './failure.js';
+import { CliError, EXIT_USAGE, reasonOf } from './failure.js';
 import type { Terminal } from './terminal.js';
 
 const DEFAULT_DATA_DIR = '.data';
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 };
 
-/** The variables of commands that need the owner. MIGRATION_DATABASE_URL lets them bypass a connection pooler. */
-export const MIGRATION_VARIABLES = ['MIGRATION_DATABASE_URL', 'DATABASE_URL'];
+/** SQLSTATE code insufficient_privilege. */
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+/** The variables with the URL of the database, and the role that a command needs, with the name that docs/deployment.md gives it. */
+interface DatabaseAccess {
+  readonly variables: readonly string[];
+  readonly role: string;
+}
+
+const withGrants = (purpose: RolePurpose): DatabaseAccess => ({
+  variables: ['DATABASE_URL'],
+  role: `a role with the privileges of "animal-store grants ${purpose}", such as animal_store_${purpose}`,
+});
+const OWNER = 'the owner of the database, such as animal_store_owner';
+
+export const AS_KEYS = withGrants('keys');
+export const AS_SERVICE = withGrants('service');
+export const AS_OWNER: DatabaseAccess = { variables: ['DATABASE_URL'], role: OWNER };
+/** MIGRATION_DATABASE_URL lets commands bypass a connection pooler. */
+export const AS_MIGRATOR: DatabaseAccess = { variables: ['MIGRATION_DATABASE_URL', 'DATABASE_URL'], role: OWNER };
 
 /** Where a command finds its database. */
 export interface DatabaseAddress {
@@ -26,7 +45,7 @@ export interface DatabaseAddress {
 }
 
 /** Returns the database URL of the first variable that is set. A variable named NAME_FILE contains the path of a file with the URL. */
-export function databaseUrl({ env }: Terminal, names: readonly string[] = ['DATABASE_URL']): SecretUrl | undefined {
+export function databaseUrl({ env }: Terminal, names: readonly string[]): SecretUrl | undefined {
   const variable = names.flatMap((name) => [name, `${name}_FILE`]).find((name) => env[name]);
   const value = variable && env[variable];
   if (!value) return undefined;
@@ -40,16 +59,26 @@ export function databaseUrl({ env }: Terminal, names: readonly string[] = ['DATA
   return url;
 }
 
+/** The folder of the local PostgreSQL. */
+export function dataDirOf({ env }: Terminal): string {
+  return env['DATA_DIR'] || DEFAULT_DATA_DIR;
+}
+
 /** Runs `work` on the database that a variable names, or else on the local one in the data folder, which it starts if required. */
 export async function withDatabase<T>(
   terminal: Terminal,
+  { variables, role }: DatabaseAccess,
   work: (database: DatabaseAddress) => Promise<T>,
-  variables?: readonly string[],
 ): Promise<T> {
   const url = databaseUrl(terminal, variables);
-  if (url !== undefined) return work({ url, isLocal: false, citus: isCitus(terminal) });
+  if (url !== undefined) {
+    return work({ url, isLocal: false, citus: isCitus(terminal) }).catch((error: unknown) => {
+      if ((error as { code?: unknown }).code !== INSUFFICIENT_PRIVILEGE) throw error;
+      throw new CliError(`${reasonOf(error)}; set ${variables.join(' or ')} to the URL of ${role}`);
+    });
+  }
   const { connectLocalPostgres } = await import('@animal-store/local-postgres').catch(reportMissingPostgres);
-  const server = await connectLocalPostgres({ dataDir: terminal.env['DATA_DIR'] || DEFAULT_DATA_DIR });
+  const server = await connectLocalPostgres({ dataDir: dataDirOf(terminal) });
   const stopAndExit = (signal: keyof typeof EXIT_CODES) => void server.stop().finally(() => process.exit(EXIT_CODES[signal]));
   process.on('SIGINT', stopAndExit).on('SIGTERM', stopAndExit);
   try {

@@ -37,9 +37,9 @@ async function problems(env?: Readonly<Record<string, string>>, ...args: string[
   return { exitCode: outcome.exitCode, findings: findings.filter(({ status, check }) => status !== 'ok' && check !== 'durability') };
 }
 
-const problem = (status: Finding['status'], check: string, found: string | RegExp, action: string | RegExp) => ({
+const problem = (status: Finding['status'], check: string, found: string | RegExp, fix: string | RegExp) => ({
   exitCode: status === 'error' ? 1 : 0,
-  findings: [{ status, check, found: expect.stringMatching(found), action: expect.stringMatching(action) }],
+  findings: [{ status, check, found: expect.stringMatching(found), fixes: expect.arrayContaining([expect.stringMatching(fix)]) }],
 });
 
 describe('a role without privileges', () => {
@@ -49,14 +49,14 @@ describe('a role without privileges', () => {
     expect(findings).toEqual([
       {
         ...{ status: 'error', check: 'migrations', found: 'permission denied for table schema_migrations' },
-        action: 'correct MIGRATION_DATABASE_URL, or run the SQL of "animal-store grants service" as the owner',
+        fixes: ['correct MIGRATION_DATABASE_URL', 'run the SQL of "animal-store grants service" as the owner'],
       },
       {
         ...{ status: 'error', check: 'privileges' },
         found: expect.stringMatching(
           new RegExp(`^the role ${ROLE} lacks SELECT ON public.schema_migrations, USAGE ON SCHEMA "access", .*, and \\d+ more$`),
         ),
-        action: `run the SQL of "animal-store grants service ${ROLE}" as the owner`,
+        fixes: [`run the SQL of "animal-store grants service ${ROLE}" as the owner`],
       },
     ]);
   });
@@ -87,7 +87,8 @@ describe('a deployment', () => {
           '^ok       configuration: all variables are valid',
           'ok       database: N.N.N.N:N accepts writes',
           'ok       version: PostgreSQL N.N',
-          'warning  durability: the database has fsync = off, .*: a crash of its machine may lose or damage stored data; set fsync, .* to on',
+          'warning  durability: the database has fsync = off, .*: a crash of its machine may lose or damage stored data',
+          ' {9}fix: set fsync, .* to on',
           'ok       settings: the service sets those of its sessions itself',
           'ok       clock: the clocks of this machine and the database differ by less than N ms',
           'ok       migrations: all N are applied',
@@ -114,9 +115,21 @@ describe('a deployment', () => {
     expect(findings).toEqual(
       rules.map((rule) => ({
         ...{ status: 'error', check: 'configuration', found: expect.stringMatching(rule) },
-        action: 'correct it: the service does not start, and the other checks require it',
+        fixes: ['correct it: the service does not start, and the other checks require it'],
       })),
     );
+  });
+
+  it('names the two ways out if only one side uses TLS', async () => {
+    const { findings } = await problems({ DATABASE_URL: `${url}?sslmode=require`, DATABASE_REPLICA_URLS: url });
+    expect(findings).toEqual([
+      {
+        ...{ status: 'error', check: 'database', fixes: ['enable TLS on the server', 'change sslmode in the URL'] },
+        found: expect.stringMatching(/ cannot be reached: the server does not support TLS, which sslmode requires$/),
+      },
+    ]);
+    const replica = await problems({ DATABASE_REPLICA_URLS: `${url}?sslmode=require` });
+    expect(replica.findings).toEqual([expect.objectContaining({ fixes: findings[0]?.fixes })]);
   });
 
   it('in a database with another encoding has an error', async () => {
@@ -135,14 +148,14 @@ describe('a deployment', () => {
   });
 
   it.each([
-    [`postgres://somebody:secret@${CLOSED_PORT}/animals`, /^127\.0\.0\.1:1 cannot be reached: .*ECONNREFUSED/, /^start the database, /],
-    ['none', /^127.* rejects the login: database "none" does not exist$/, /^correct the user, password and database in DATABASE_URL, /],
+    [`postgres://somebody:secret@${CLOSED_PORT}/animals`, /^127\.0\.0\.1:1 cannot be reached: .*ECONNREFUSED/, /^start the database$/],
+    ['none', /^127.* rejects the login: database "none" does not exist$/, /^correct the user, password and database in DATABASE_URL$/],
     ['?options=-c%20default_transaction_read_only=on', / is read-only$/, /with target_session_attrs=read-write$/],
   ])('with the database %s has an error', async (change, found, action) => {
     const changed = new URL(change, url).href;
     expect(await problems({ DATABASE_URL: changed })).toEqual(problem('error', 'database', found, action));
     const { stdout } = await doctor({ DATABASE_URL: changed });
-    expect(stdout).toMatch(new RegExp(`^error    database: .*; .*${action.source.replace('^', '')}`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^error    database: .*\n(?: {9}fix: .*\n)* {9}fix: .*${action.source.replace('^', '')}`, 'm'));
     expect(stdout).not.toContain('secret');
   });
 
@@ -150,7 +163,7 @@ describe('a deployment', () => {
     const name = new URL(url).pathname.slice(1);
     await query(database.url, `REVOKE CONNECT ON DATABASE ${name} FROM PUBLIC`);
     const found = new RegExp(` rejects the login: permission denied for database "${name}"$`);
-    expect(await problems()).toEqual(problem('error', 'database', found, /or grant CONNECT on the database$/));
+    expect(await problems()).toEqual(problem('error', 'database', found, /^grant CONNECT on the database$/));
     await query(database.url, `GRANT CONNECT ON DATABASE ${name} TO PUBLIC`);
   });
 
@@ -174,14 +187,16 @@ describe('a deployment', () => {
       const found =
         /^the service opens up to 60000 connections \(instances 3 × WORKERS 20 × DATABASE_POOL_SIZE 1000\), and max_connections /;
       expect(await problems({ WORKERS: '20', DATABASE_POOL_SIZE: '1000' }, '--instances', '3')).toEqual(
-        problem('error', 'connections', found, /^lower WORKERS or DATABASE_POOL_SIZE, or raise max_connections/),
+        problem('error', 'connections', found, /^raise max_connections/),
       );
     });
 
     it('of the role has an error', async () => {
       await limit(9);
-      const found = new RegExp(`and the CONNECTION LIMIT of the role ${ROLE} allows 9, of which 9 are free$`);
-      expect(await problems()).toEqual(problem('error', 'connections', found, /, or raise the CONNECTION LIMIT of the role /));
+      const found = new RegExp(
+        `and the CONNECTION LIMIT of the role ${ROLE} allows 9, of which 9 are free: requests wait for connections$`,
+      );
+      expect(await problems()).toEqual(problem('error', 'connections', found, /^raise the CONNECTION LIMIT of the role /));
     });
 
     it('of the role because of other programs has a problem', async () => {
@@ -191,8 +206,8 @@ describe('a deployment', () => {
       const others = Array.from({ length: 3 }, () => new Client({ connectionString: other.href }));
       try {
         await Promise.all(others.map((client) => client.connect()));
-        const found = / allows 12, of which 9 are free$/;
-        expect(await problems()).toEqual(problem('warning', 'connections', found, /, or raise the CONNECTION LIMIT of the role /));
+        const found = / allows 12, of which 9 are free: requests wait for connections$/;
+        expect(await problems()).toEqual(problem('warning', 'connections', found, /^raise the CONNECTION LIMIT of the role /));
       } finally {
         await Promise.all(others.map((client) => client.end()));
       }
@@ -201,7 +216,7 @@ describe('a deployment', () => {
     it('to connect has an error', async () => {
       await limit(0);
       const found = / cannot be reached: too many connections for role /;
-      expect(await problems()).toEqual(problem('error', 'database', found, /, free connections, /));
+      expect(await problems()).toEqual(problem('error', 'database', found, /^end connections that are not needed$/));
     });
 
     it('of the database has a problem', async () => {
@@ -214,29 +229,33 @@ describe('a deployment', () => {
   });
 
   it.each([
-    ['that is stopped', () => url.replace(/@[^/]+/, `@${CLOSED_PORT}`), /ECONNREFUSED/],
-    ['that is a primary', () => url, /^the server is not a replica$/],
+    ['that is stopped', () => url.replace(/@[^/]+/, `@${CLOSED_PORT}`), /ECONNREFUSED.*, so the primary serves its lists$/],
+    ['that is a primary', () => url, /^the server is not a replica, so the primary serves its lists$/],
   ])('with a replica %s has an error', async (_state, replica, found) => {
-    const action = /^start the replica, or correct DATABASE_REPLICA_URLS: until then, the primary serves its lists$/;
+    const action = /^correct DATABASE_REPLICA_URLS$/;
     const { exitCode, findings } = await problems({ DATABASE_REPLICA_URLS: replica() });
     expect({ exitCode, findings }).toEqual(problem('error', `replica ${new URL(replica()).host}`, found, action));
   });
 
   it('whose Redis cannot be reached, or does not count, has an error', async () => {
-    const action = /^start Redis, or correct REDIS_URL or the rights of its user: until then, each machine counts only its own requests$/;
+    const action = /^correct the rights of the user in REDIS_URL$/;
     expect(await problems({ REDIS_URL: `redis://${CLOSED_PORT}` })).toEqual(problem('error', 'Redis', /ECONNREFUSED/, action));
     // A replica: it responds, but not to the script that counts.
     const redis = createServer((socket) => {
       // The client resets the connection.
       socket.on('error', () => undefined);
       socket.on('data', (bytes: Buffer) => {
-        for (const [name] of bytes.toString().matchAll(/^(?:HELLO|CLIENT|EVAL)/gm))
-          socket.write(name === 'EVAL' ? '-READONLY of tests\r\n' : '+OK\r\n');
+        const commands = bytes.toString().match(/^(?:HELLO|CLIENT|EVAL)/gm) ?? ['TLS'];
+        for (const name of commands) socket.write(['EVAL', 'TLS'].includes(name) ? '-READONLY of tests\r\n' : '+OK\r\n');
       });
     }).listen(0, '127.0.0.1');
     await once(redis, 'listening');
     const { port } = redis.address() as AddressInfo;
-    expect(await problems({ REDIS_URL: `redis://127.0.0.1:${port}` })).toEqual(problem('error', 'Redis', /^READONLY of tests$/, action));
+    expect(await problems({ REDIS_URL: `redis://127.0.0.1:${port}` })).toEqual(
+      problem('error', 'Redis', /^READONLY of tests, so each machine counts only its own requests$/, action),
+    );
+    const withTls = await problems({ REDIS_URL: `rediss://127.0.0.1:${port}` });
+    expect(withTls).toEqual(problem('error', 'Redis', /WRONG_VERSION_NUMBER/, /^use a URL without TLS, such as redis:/));
     redis.close();
   });
 });
@@ -256,7 +275,7 @@ describe('a missing migration', () => {
 
   it('is an error if the role may not apply it', async () => {
     const message = /^1 of \d+ are pending, and the role may not apply them$/;
-    expect(await problems({ MIGRATE_ON_START: 'true' })).toEqual(problem('error', 'migrations', message, /or set MIGRATION_DATABASE_URL /));
+    expect(await problems({ MIGRATE_ON_START: 'true' })).toEqual(problem('error', 'migrations', message, /^set MIGRATION_DATABASE_URL /));
   });
 
   it('is a warning if the service applies it', async () => {

@@ -2,9 +2,9 @@ import { eventStatus, forgetSubscription, parkedEvents, retryParkedEvents } from
 import type { Command } from 'commander';
 import type { DataSource } from 'typeorm';
 import { parseEventId } from './arguments.js';
-import { withDatabase, withDataSource } from './database.js';
+import { AS_SERVICE, withDatabase, withDataSource } from './database.js';
 import { CliError, oneLine } from './failure.js';
-import { type Columns, formatTime, jsonCommand, type JsonOption, toJson, toTable } from './output.js';
+import { type Columns, addCommand, formatTime, jsonCommand, type JsonOption, toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
 
 interface Options extends JsonOption {
@@ -13,9 +13,9 @@ interface Options extends JsonOption {
 }
 
 export function addEventsCommand(program: Command, terminal: Terminal): void {
-  const events = program.command('events').description('Show subscriptions to events, and retry parked events.');
+  const events = addCommand(program, 'events', 'Show subscriptions to events, and retry parked events.', 'list');
   const run = async (work: (dataSource: DataSource) => Promise<string>) => {
-    terminal.stdout.write(await withDatabase(terminal, (database) => withDataSource(database, work)));
+    terminal.stdout.write(await withDatabase(terminal, AS_SERVICE, (database) => withDataSource(database, work)));
   };
   const list = <Row>(
     name: string,
@@ -27,7 +27,7 @@ export function addEventsCommand(program: Command, terminal: Terminal): void {
     jsonCommand(events, name, description).action(({ json }: JsonOption) =>
       run(async (dataSource) => {
         const rows = await read(dataSource);
-        return json ? toJson(rows) : toTable(items, rows, columns);
+        return json ? toJson(rows) : toTable(terminal.stdout, items, rows, columns);
       }),
     );
 
@@ -50,7 +50,7 @@ export function addEventsCommand(program: Command, terminal: Terminal): void {
     ERROR: ({ error }) => oneLine(error),
   });
 
-  jsonCommand(events, 'retry', 'Retry parked events, before newer events of the same aggregates.')
+  jsonCommand(events, 'retry', 'Retry parked events, before newer events of the same aggregates.', 'pets-follow-orders')
     .argument('<subscription>', 'the name of the subscription')
     .option('--event <position>', 'only the aggregate of the parked event at this position', parseEventId)
     .action((subscription: string, { json, event }: Options) =>
@@ -61,7 +61,12 @@ export function addEventsCommand(program: Command, terminal: Terminal): void {
       }),
     );
 
-  jsonCommand(events, 'forget', 'Remove a subscription that no release has any more, or one type from it. Its events are not handled.')
+  jsonCommand(
+    events,
+    'forget',
+    'Remove a subscription that no release has any more, or one type from it. Its events are not handled.',
+    'pets-follow-orders',
+  )
     .argument('<subscription>', 'the name of the subscription')
     .option('--type <type>', 'only this type of events, and those of them that are parked')
     .action((subscription: string, { json, type }: Options) =>

@@ -1,7 +1,7 @@
 import { UnsuitableDatabaseError } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
-import { CliError, describeFailure, EXIT_USAGE } from './failure.js';
+import { CliError, describeFailure, EXIT_USAGE, inErrorStyle } from './failure.js';
 
 const codeError = (code: string, message = '') => Object.assign(new Error(message), { code });
 
@@ -27,6 +27,13 @@ describe('describeFailure', () => {
     ['password authentication failed for user "x"', 1, codeError('28P01', 'password authentication failed\nfor user "x"')],
     ['thrown text', 1, 'thrown text'],
   ])('returns "%s" with exit code %d', (line, exitCode, error) => expect(describeFailure(error)).toEqual({ line, exitCode }));
+
+  it.each([
+    ['No client has the name Acme.', 'no client has the name Acme'],
+    ['PostgreSQL did not start: no. See log.', 'PostgreSQL did not start: no. See log'],
+    ['OPERATOR must be text', 'OPERATOR must be text'],
+    ["option '--seed <n>' argument 'x' is invalid. It must be 1.", "option '--seed <n>' argument 'x' is invalid: it must be 1"],
+  ])('%s is printed as "%s"', (message, line) => expect(inErrorStyle(message)).toBe(line));
 
   it('escapes control characters', () => {
     expect(describeFailure(new Error('\u001b[2J\u009b2J')).line).toBe(String.raw`\x1b[2J\x9b2J`);

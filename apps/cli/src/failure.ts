@@ -41,6 +41,14 @@ export function reasonOf(error: unknown): string {
   return oneLine(String(message || code || error));
 }
 
+/** Returns the message in the style of commander: a line that begins with a lower-case word and does not end with a full stop. */
+export function inErrorStyle(message: string): string {
+  return oneLine(message)
+    .replace(/^[A-Z](?=[a-z]*\s)/, (letter) => letter.toLowerCase())
+    .replace(' is invalid. It ', ' is invalid: it ')
+    .replace(/\.$/, '');
+}
+
 export function oneLine(text: string): string {
   return escapeControlCharacters(text.replace(/\s*\n\s*/g, ' ').trim());
 }

@@ -1,15 +1,16 @@
 import { grantStatements, type RolePurpose } from '@animal-store/database';
 import { Argument, type Command } from 'commander';
 import { parseClientName } from './arguments.js';
-import { type DatabaseAddress, loadPersistence, MIGRATION_VARIABLES, withDatabase, withDataSource } from './database.js';
+import { AS_MIGRATOR, type DatabaseAddress, loadPersistence, withDatabase, withDataSource } from './database.js';
+import { addCommand } from './output.js';
 import type { Terminal } from './terminal.js';
 
 const PURPOSES = ['service', 'keys'] as const satisfies readonly RolePurpose[];
 
 export function addGrantsCommand(program: Command, terminal: Terminal): void {
-  program
-    .command('grants')
-    .description('Print or run the SQL that gives a database role the privileges it requires. Run it as the owner after each migration.')
+  const description =
+    'Print or run the SQL that gives a database role the privileges it requires. Run it as the owner after each migration.';
+  addCommand(program, 'grants', description, 'service animal_store_service --apply')
     .addArgument(new Argument('<purpose>', 'service: to serve requests; keys: for the commands "keys" and "clients"').choices(PURPOSES))
     .argument('<role>', 'the role, which must exist', parseClientName)
     .option('--apply', 'run the SQL instead of printing it')
@@ -17,7 +18,7 @@ export function addGrantsCommand(program: Command, terminal: Terminal): void {
       const statements = grantStatements(await loadPersistence(), purpose, role).map((statement) => `${statement};\n`);
       if (!apply) return void terminal.stdout.write(statements.join(''));
       const run = (database: DatabaseAddress) => withDataSource(database, (dataSource) => dataSource.query(statements.join('')));
-      await withDatabase(terminal, run, MIGRATION_VARIABLES);
+      await withDatabase(terminal, AS_MIGRATOR, run);
       terminal.stdout.write(`The role ${role} has the privileges of the purpose ${purpose}.\n`);
     });
 }

@@ -19,9 +19,9 @@ import {
   parseRateLimit,
   parseScopes,
 } from './arguments.js';
-import { databaseUrl, loadScopes } from './database.js';
+import { AS_KEYS, databaseUrl, loadScopes } from './database.js';
 import { CliError, EXIT_USAGE } from './failure.js';
-import { formatTime, jsonCommand, type JsonOption, toJson, toTable } from './output.js';
+import { addCommand, type Columns, formatRelativeTime, formatTime, jsonCommand, type JsonOption, toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
 
 interface CreateOptions extends JsonOption {
@@ -33,10 +33,16 @@ interface CreateOptions extends JsonOption {
   readonly ifNone?: boolean;
 }
 
-export function addKeysCommand(program: Command, terminal: Terminal): void {
-  const keys = program.command('keys').description('Manage API keys.');
+interface ListOptions extends JsonOption {
+  readonly client?: string;
+  readonly expiresWithin?: number;
+  readonly wide?: boolean;
+}
 
-  jsonCommand(keys, 'create', 'Create an API key and print it. It cannot be shown again.')
+export function addKeysCommand(program: Command, terminal: Terminal): void {
+  const keys = addCommand(program, 'keys', 'Manage API keys.', 'list');
+
+  jsonCommand(keys, 'create', 'Create an API key and print it. It cannot be shown again.', '--client my-app --expires-in 90d')
     .requiredOption('--client <name>', 'name of the client that owns the key; created if it does not exist', parseClientName)
     .option('--scope <scopes>', 'scopes of the key, such as pets:read, separated by commas (default: all scopes)', parseScopes)
     .option('--expires-in <duration>', 'lifetime of the key, such as 90d (default: never expires)', parseLifetime)
@@ -55,7 +61,9 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
       const input = {
         clientName: client,
         scopes: await checkScopes(scope),
-        environment: environment ?? (terminal.env['ENVIRONMENT']?.trim() || (databaseUrl(terminal) === undefined ? 'local' : 'production')),
+        environment:
+          environment ??
+          (terminal.env['ENVIRONMENT']?.trim() || (databaseUrl(terminal, AS_KEYS.variables) === undefined ? 'local' : 'production')),
         lifetimeMs: expiresIn,
         rateLimit,
       };
@@ -74,17 +82,23 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
       );
     });
 
-  jsonCommand(keys, 'list', 'List keys, without their secrets.')
+  jsonCommand(keys, 'list', 'List keys, without their secrets.', '--client my-app')
     .option('--client <name>', 'only keys of this client')
     .option('--expires-within <duration>', 'only active keys that expire within this time, such as 30d', parseDuration)
-    .action(({ client, expiresWithin, json }: JsonOption & { client?: string; expiresWithin?: number }) =>
+    .option('--wide', 'show all columns, and exact times')
+    .action(({ client, expiresWithin, wide, json }: ListOptions) =>
       withAccessUseCases(terminal, async ({ manageApiKeys }) => {
         const keys = await manageApiKeys.list({ clientName: client, expiresWithinMs: expiresWithin });
-        return json ? toJson(keys.map(({ key, state }) => ({ ...keyView(key), state }))) : showKeys(keys);
+        return json ? toJson(keys.map(({ key, state }) => ({ ...keyView(key), state }))) : showKeys(terminal, keys, wide);
       }),
     );
 
-  jsonCommand(keys, 'rotate', 'Replace a key by a new one with the same client and scopes. The old key expires after an overlap.')
+  jsonCommand(
+    keys,
+    'rotate',
+    'Replace a key by a new one with the same client and scopes. The old key expires after an overlap.',
+    '2 --overlap 12h',
+  )
     .argument('<key>', 'id, visible prefix, or the whole key')
     .addOption(
       new Option('--overlap <duration>', 'how long the old key remains valid; 0s to expire it immediately')
@@ -102,7 +116,7 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
       }),
     );
 
-  jsonCommand(keys, 'revoke', 'Revoke a key. All processes of the service reject it within five seconds.')
+  jsonCommand(keys, 'revoke', 'Revoke a key. All processes of the service reject it within five seconds.', '2')
     .argument('<key>', 'id, visible prefix, or the whole key')
     .action((reference: string, { json }: JsonOption) =>
       withAccessUseCases(terminal, async ({ manageApiKeys }) => {
@@ -112,7 +126,7 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
       }),
     );
 
-  jsonCommand(keys, 'audit', 'List changes to keys and clients and who made them, newest first.')
+  jsonCommand(keys, 'audit', 'List changes to keys and clients and who made them, newest first.', '--limit 10')
     .addOption(
       new Option('--limit <n>', `maximum number of changes, up to ${String(MAX_AUDIT_LIMIT)}`)
         .argParser(integerParser(1, MAX_AUDIT_LIMIT))
@@ -123,7 +137,7 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
       withAccessUseCases(terminal, async ({ manageApiKeys }) => {
         const { events, next } = await manageApiKeys.listAudit({ limit, after });
         if (json) return toJson({ events: events.map(eventView), next });
-        return `${showEvents(events)}${next === undefined ? '' : `Older changes: --after ${String(next)}\n`}`;
+        return `${showEvents(terminal, events)}${next === undefined ? '' : `Older changes: --after ${String(next)}\n`}`;
       }),
     );
 }
@@ -154,26 +168,30 @@ Store it now: it cannot be shown again. Only its SHA-256 hash is stored.
 ${note}`;
 }
 
-function showKeys(keys: readonly ListedApiKey[]): string {
-  return toTable('keys', keys, {
+function showKeys({ stdout }: Terminal, keys: readonly ListedApiKey[], wide = false): string {
+  const time = wide ? formatTime : formatRelativeTime;
+  const columns: Columns<ListedApiKey> = {
     ID: ({ key }) => String(key.id),
     PREFIX: ({ key }) => key.prefix,
     CLIENT: ({ key }) => key.client.name,
-    SCOPES: ({ key }) => key.scopes.join(' '),
     STATE: ({ state }) => state,
-    CREATED: ({ key }) => formatTime(key.createdAt),
-    EXPIRES: ({ key }) => formatTime(key.expiresAt),
-    REVOKED: ({ key }) => formatTime(key.revokedAt),
-    'LAST USED': ({ key }) => formatTime(key.lastUsedAt),
-  });
+    EXPIRES: ({ key }) => time(key.expiresAt),
+    'LAST USED': ({ key }) => time(key.lastUsedAt),
+  };
+  const others: Columns<ListedApiKey> = {
+    CREATED: ({ key }) => time(key.createdAt),
+    REVOKED: ({ key }) => time(key.revokedAt),
+    SCOPES: ({ key }) => key.scopes.join(' '),
+  };
+  return toTable(stdout, 'keys', keys, wide ? { ...columns, ...others } : columns);
 }
 
 function eventView({ id, occurredAt, operator, databaseRole, action, clientId, clientName, keyId, keyPrefix, details }: AuditEvent) {
   return { id, occurredAt, operator, databaseRole, action, clientId, client: clientName, keyId, keyPrefix, details };
 }
 
-function showEvents(events: readonly AuditEvent[]): string {
-  return toTable('changes', events, {
+function showEvents({ stdout }: Terminal, events: readonly AuditEvent[]): string {
+  return toTable(stdout, 'changes', events, {
     ID: ({ id }) => String(id),
     TIME: ({ occurredAt }) => formatTime(occurredAt),
     OPERATOR: ({ operator }) => operator,

@@ -51,7 +51,7 @@ it('requires DATABASE_URL if PostgreSQL is not part of the installation', async 
 it('reads .env in the working directory, and uses the data folder .data in it by default', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-cli-'));
   await writeFile(join(folder, '.data'), 'a file cannot be a data folder');
-  const stderr = expect.stringMatching(/^error: The data folder \.data cannot be used: EEXIST/);
+  const stderr = expect.stringMatching(/^error: the data folder \.data cannot be used: EEXIST/);
   for (const environment of [{}, { DATA_DIR: '' }] as Record<string, string>[])
     expect(await runProgramIn(folder, environment, 'keys', 'list')).toEqual({ exitCode: 1, stdout: '', stderr });
   await writeFile(join(folder, '.env'), 'DATABASE_URL=mysql://elsewhere\n');

@@ -1,10 +1,12 @@
 import { type Database, migrateDown, type MigrateOptions, migrationStatus, migrationToUndo, migrateUp } from '@animal-store/database';
 import { type Command, Option } from 'commander';
 import { parseDuration } from './arguments.js';
-import { type DatabaseAddress, MIGRATION_VARIABLES, withDatabase, withDataSource } from './database.js';
+import { AS_MIGRATOR, type DatabaseAddress, withDatabase, withDataSource } from './database.js';
 import { CliError, EXIT_USAGE } from './failure.js';
-import { jsonCommand, type JsonOption, toJson, toTable } from './output.js';
+import { addCommand, jsonCommand, type JsonOption, toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
+
+type Undo = NonNullable<Awaited<ReturnType<typeof migrationToUndo>>>;
 
 interface Options extends JsonOption {
   readonly wait?: number;
@@ -12,10 +14,10 @@ interface Options extends JsonOption {
 }
 
 export function addMigrateCommand(program: Command, terminal: Terminal): void {
-  const migrate = program.command('migrate').description('Manage the database schema.');
+  const migrate = addCommand(program, 'migrate', 'Manage the database schema.', 'status');
   const action = (work: (dataSource: Database, options: Options) => Promise<string>) => async (options: Options) => {
     const run = (database: DatabaseAddress) => withDataSource(database, (dataSource) => work(dataSource, options));
-    terminal.stdout.write(await withDatabase(terminal, run, MIGRATION_VARIABLES));
+    terminal.stdout.write(await withDatabase(terminal, AS_MIGRATOR, run));
   };
   const waiting = ({ wait }: Options): MigrateOptions => ({
     ...(wait !== undefined && { timeoutMs: wait }),
@@ -32,7 +34,7 @@ export function addMigrateCommand(program: Command, terminal: Terminal): void {
   const waitOption = () =>
     new Option('--wait <duration>', 'how long to wait for another process that is migrating (default: 5m)').argParser(parseDuration);
 
-  jsonCommand(migrate, 'up', 'Apply pending migrations.')
+  jsonCommand(migrate, 'up', 'Apply pending migrations.', '--wait 10m')
     .addOption(waitOption())
     .action(
       action(async (dataSource, options) => {
@@ -47,10 +49,12 @@ export function addMigrateCommand(program: Command, terminal: Terminal): void {
     .option('--yes', 'skip the confirmation')
     .action(
       action(async (dataSource, options) => {
-        const newest = await confirmRevert(dataSource, terminal, options);
-        const reverted = newest && (await migrateDown(dataSource, newest, waiting(options)));
+        const newest = await migrationToUndo(dataSource);
+        const isConfirmed = newest && (options.yes || (await confirmRevert(newest, terminal)));
+        const reverted = isConfirmed ? await migrateDown(dataSource, newest.name, waiting(options)) : undefined;
         if (options.json) return toJson({ undone: reverted });
-        return reverted === undefined ? 'No migration is applied.\n' : `reverted ${reverted}\n`;
+        if (!newest) return 'No migration is applied.\n';
+        return reverted === undefined ? 'Nothing was changed.\n' : `reverted ${reverted}\n`;
       }),
     );
 
@@ -58,7 +62,7 @@ export function addMigrateCommand(program: Command, terminal: Terminal): void {
     action(async (dataSource, { json }) => {
       const migrations = await migrationStatus(dataSource);
       if (json) return toJson({ migrations });
-      return toTable('migrations', migrations, {
+      return toTable(terminal.stdout, 'migrations', migrations, {
         MIGRATION: ({ name }) => name,
         STATE: ({ applied }) => (applied ? 'applied' : 'pending'),
       });
@@ -66,13 +70,10 @@ export function addMigrateCommand(program: Command, terminal: Terminal): void {
   );
 }
 
-/** Asks for confirmation and returns the migration to undo, or undefined if none is applied. */
-async function confirmRevert(dataSource: Database, { confirm, stderr }: Terminal, { yes = false }: Options): Promise<string | undefined> {
-  const newest = await migrationToUndo(dataSource);
-  if (!newest || yes) return newest?.name;
-  const statements = newest.statements.map((text) => `  ${text.replace(/\s+/g, ' ').trim()}\n`);
-  stderr.write(`Reverting ${newest.name} loses its data. It runs these statements:\n${statements.join('')}`);
+/** Shows what is lost, and asks. */
+async function confirmRevert({ name, statements }: Undo, { confirm, stderr }: Terminal): Promise<boolean> {
+  const lines = statements.map((text) => `  ${text.replace(/\s+/g, ' ').trim()}\n`);
+  stderr.write(`Reverting ${name} loses its data. It runs these statements:\n${lines.join('')}`);
   if (!confirm) throw new CliError('use --yes to confirm: there is no terminal', EXIT_USAGE);
-  if (!(await confirm('Revert it?'))) throw new CliError('nothing was reverted');
-  return newest.name;
+  return confirm('Revert it?');
 }

@@ -101,6 +101,12 @@ describe('an API key in the wrong place', () => {
 describe('--help', () => {
   it.each([
     '',
+    'doctor',
+    'events',
+    'events forget',
+    'events list',
+    'events parked',
+    'events retry',
     'keys',
     'keys create',
     'keys list',
@@ -118,7 +124,6 @@ describe('--help', () => {
     'migrate down',
     'migrate status',
     'seed',
-    'doctor',
   ])('explains %j', async (command) => {
     const words = command.split(' ').filter(Boolean);
     const { exitCode, stdout, stderr } = await runOffline([...words, '--help']);
@@ -126,18 +131,48 @@ describe('--help', () => {
     expect(stdout).toMatch(
       new RegExp(`^Usage: ${['animal-store', ...words].join(' ')} .*\\n\\n[A-Z]\\S+ [^]*\\.\\n\\n(?:Arguments|Options):`),
     );
+    const [, entries = '', example = ''] = /^([^]*)\nExample:\n {2}animal-store (.*)$/m.exec(stdout) ?? [];
     // Each argument, option and command has a description.
-    const entries = stdout.split('\n').filter((line) => /^ {2}\S/.test(line));
-    expect(entries.filter((entry) => !/\S {2,}\S/.test(entry))).toEqual([]);
+    expect(entries.split('\n').filter((line) => /^ {2}\S/.test(line) && !/\S {2,}\S/.test(line))).toEqual([]);
+    // The example is valid: it fails only because there is no database.
+    expect(example).toMatch(new RegExp(`^${command}`));
+    expect((await runOffline(example.split(' '))).exitCode).toBe(1);
   });
 
-  it('shows defaults, choices and exit codes', async () => {
+  it('shows defaults, choices, required options and exit codes', async () => {
     const help = async (...words: string[]) => (await runOffline([...words, '--help'])).stdout.replace(/\s+/g, ' ');
     expect(await help()).toContain('Exit codes: 0 success, 1 failure, 2 invalid usage.');
     expect(await help('keys', 'rotate')).toContain('(default: 24h)');
     expect(await help('keys', 'audit')).toContain('up to 1000 (default: 50)');
     expect(await help('grants')).toContain('(choices: "service", "keys")');
+    expect(await help('seed')).toContain('--count <n> number of animals (required) --seed');
     expect(await help('seed')).toMatch(/\(default: 1\).*\(default: 0\.0001\).*\(default: 0\.2\)/);
+  });
+});
+
+it('--version prints the version', async () => {
+  expect(await runOffline(['--version'])).toEqual({ exitCode: 0, stdout: 'animal-store 1.0.0 (commit unknown)\n', stderr: '' });
+});
+
+describe('colours', () => {
+  const run = (args: string[], env: Record<string, string> = {}) =>
+    runAnimalStore({ DATABASE_URL, TERM: 'xterm', ...env }, args, { isTTY: true });
+
+  it('are shown on a terminal', async () => {
+    expect((await run(['keys', 'list'])).stderr).toContain('\u001b[31merror:\u001b[39m');
+    expect((await run(['keys', '--typo'])).stderr).toContain('\u001b[31merror:\u001b[39m');
+    expect((await run(['doctor'])).stdout).toContain('\u001b[31merror  \u001b[39m  database: ');
+    const help = (await run(['keys', '--help'])).stdout;
+    for (const title of ['Options:', 'Example:']) expect(help).toContain(`\u001b[1m${title}`);
+  });
+
+  it.each([
+    [['keys', 'list', '--json'], {}],
+    [['doctor'], { NO_COLOR: '1' }],
+    [['keys', '--help'], { TERM: 'dumb' }],
+  ])('are not shown by %j with %j', async (args, env) => {
+    const { stdout, stderr } = await run(args, env);
+    expect(stdout + stderr).not.toContain('\u001b');
   });
 });
 

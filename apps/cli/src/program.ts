@@ -1,18 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { redactKeys } from '@animal-store/access-domain';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { addClientsCommand } from './clients-command.js';
 import { addDoctorCommand } from './doctor-command.js';
 import { addEventsCommand } from './events-command.js';
-import { CliError, describeFailure, EXIT_FAILURE, EXIT_OK, EXIT_USAGE, oneLine, reasonOf } from './failure.js';
+import { CliError, describeFailure, EXIT_FAILURE, EXIT_OK, EXIT_USAGE, inErrorStyle, reasonOf } from './failure.js';
 import { addGrantsCommand } from './grants-command.js';
 import { addKeysCommand } from './keys-command.js';
 import { addMigrateCommand } from './migrate-command.js';
+import { describeExample, styleTitle } from './output.js';
 import { addSeedCommand } from './seed-command.js';
-import type { Output, ProcessTerminal, Terminal } from './terminal.js';
+import { hasColours, type Output, paint, type ProcessTerminal, type Terminal } from './terminal.js';
+
+/** Replaced by the bundler. */
+declare const BUNDLE: { readonly version: string; readonly commit: string } | undefined;
 
 /** Runs one command line and resolves to its exit code. Every failure is one line on stderr, without API keys. */
 export async function run(args: readonly string[], given: ProcessTerminal): Promise<number> {
-  const terminal = { ...given, stdout: resultOutput(given.stdout), stderr: errorOutput(given.stderr), keyOutput: given.stdout };
+  const coloured = (output: Output) => ({ ...output, hasColours: !args.includes('--json') && hasColours(output, given.env) });
+  const [stdout, stderr] = [resultOutput(coloured(given.stdout)), errorOutput(coloured(given.stderr))];
+  const terminal = { ...given, stdout, stderr, keyOutput: given.stdout };
   try {
     await createProgram(terminal).parseAsync(args, { from: 'user' });
     return EXIT_OK;
@@ -20,9 +28,13 @@ export async function run(args: readonly string[], given: ProcessTerminal): Prom
     // commander has already written its error or the requested help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_OK : EXIT_USAGE;
     const { line, exitCode } = describeFailure(error);
-    terminal.stderr.write(`error: ${line}\n`);
+    writeError(stderr, line);
     return exitCode;
   }
+}
+
+function writeError(stderr: Output, message: string): void {
+  stderr.write(`${paint(stderr, ['bold', 'red'], 'error:')} ${inErrorStyle(message)}\n`);
 }
 
 /** Reports everything that prevents a result from being written, except a reader that has enough, as `head` does. */
@@ -34,7 +46,7 @@ function resultOutput(output: Output): Output {
       if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw new CliError(`standard output cannot be written: ${reasonOf(error)}`);
     }
   };
-  return { isTTY: output.isTTY ?? false, write };
+  return { ...output, write };
 }
 
 /** Redacts API keys: error messages repeat arguments, and an operator may paste a key in the wrong place. */
@@ -46,27 +58,43 @@ function errorOutput(output: Output): Output {
       // The exit code remains.
     }
   };
-  return { isTTY: output.isTTY ?? false, write };
+  return { ...output, write };
+}
+
+/** Returns the version and the commit of the program, which a bundle contains. */
+function describeVersion(): string {
+  if (typeof BUNDLE !== 'undefined') return `animal-store ${BUNDLE.version} (commit ${BUNDLE.commit})`;
+  const manifest = readFileSync(join(import.meta.dirname, '../package.json'), 'utf8');
+  return `animal-store ${(JSON.parse(manifest) as { version: string }).version} (commit unknown)`;
 }
 
 function createProgram(terminal: Terminal): Command {
   const program = new Command('animal-store')
     .description('Manage API keys, clients, migrations, events and demo data of the Animal Store service, and check its deployment.')
+    .version(describeVersion(), '--version', 'print the version')
     .addHelpText(
       'after',
-      `
+      `${describeExample('animal-store keys create --client my-app')}
+
 Uses the database at DATABASE_URL. If DATABASE_URL is not set, uses the local PostgreSQL of "npm start" in DATA_DIR
 (default: .data). The service may be running.
 
 OPERATOR is the name that "keys audit" shows for changes to keys and clients (default: the operating system user).
+NO_COLOR turns off the colours.
 
 Exit codes: ${String(EXIT_OK)} success, ${String(EXIT_FAILURE)} failure, ${String(EXIT_USAGE)} invalid usage.`,
     )
     .exitOverride()
+    .configureHelp({
+      optionDescription: (option) => `${new Help().optionDescription(option)}${option.mandatory ? ' (required)' : ''}`,
+      styleTitle,
+    })
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),
       writeErr: (text) => terminal.stderr.write(text),
-      outputError: (text, write) => write(`${oneLine(text)}\n`),
+      getOutHasColors: () => terminal.stdout.hasColours ?? false,
+      getErrHasColors: () => terminal.stderr.hasColours ?? false,
+      outputError: (text) => writeError(terminal.stderr, text.replace(/^error: /, '')),
     });
   addKeysCommand(program, terminal);
   addClientsCommand(program, terminal);

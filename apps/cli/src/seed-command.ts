@@ -4,10 +4,10 @@ import { DatabaseClient, type SecretUrl } from '@animal-store/database';
 import type { Command } from 'commander';
 import { from as copyFrom } from 'pg-copy-streams';
 import { integerParser, parseShare } from './arguments.js';
-import { migrateIfLocal, withDatabase } from './database.js';
+import { AS_OWNER, migrateIfLocal, withDatabase } from './database.js';
 import { demoPets, type DemoOptions, type DemoPet } from './demo-pets.js';
 import { CliError, EXIT_USAGE } from './failure.js';
-import { type JsonOption, toJson } from './output.js';
+import { jsonCommand, type JsonOption, toJson } from './output.js';
 import { progressBar, type Terminal } from './terminal.js';
 
 const MAX_COUNT = 1_000_000_000;
@@ -21,18 +21,15 @@ interface Options extends DemoOptions, JsonOption {
 type SeededPets = Record<DemoPet['status'], number>;
 
 export function addSeedCommand(program: Command, terminal: Terminal): void {
-  program
-    .command('seed')
-    .description('Add demo animals. The same seed generates the same animals.')
+  jsonCommand(program, 'seed', 'Add demo animals. The same seed generates the same animals.', '--count 1000')
     .requiredOption('--count <n>', 'number of animals', integerParser(1, MAX_COUNT))
     .option('--seed <n>', 'seed of the generator', integerParser(0, 2 ** 32 - 1), 1)
     .option('--pending-share <share>', 'share of pending animals, from 0 to 1', parseShare, 0.0001)
     .option('--sold-share <share>', 'share of sold animals, from 0 to 1', parseShare, 0.2)
-    .option('--json', 'print JSON')
     .action(async ({ json = false, ...options }: Options) => {
       if (options.pendingShare + options.soldShare > 1)
         throw new CliError('--pending-share and --sold-share must not add up to more than 1', EXIT_USAGE);
-      await withDatabase(terminal, async (database) => {
+      await withDatabase(terminal, AS_OWNER, async (database) => {
         await migrateIfLocal(database);
         const progress = progressBar(json ? { write: () => undefined } : terminal.stderr, options.count);
         const startedAt = performance.now();

@@ -1,7 +1,8 @@
 import { fstatSync, fsyncSync, statSync, writeSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { createInterface } from 'node:readline/promises';
-import { isatty } from 'node:tty';
+import { isatty, WriteStream } from 'node:tty';
+import { styleText } from 'node:util';
 
 const RETRY_MS = 10;
 const BAR_WIDTH = 30;
@@ -24,6 +25,8 @@ export interface Terminal extends ProcessTerminal {
 
 export interface Output {
   readonly isTTY?: boolean;
+  /** Whether the text may have colours. */
+  readonly hasColours?: boolean;
   /** Whether nobody can read the text, as on /dev/null. */
   readonly isDiscarded?: boolean;
   /** Throws if the text cannot be written. */
@@ -55,6 +58,16 @@ function writeAll(descriptor: number, text: string): void {
 function isNullDevice(descriptor: number): boolean {
   const { rdev } = fstatSync(descriptor);
   return rdev !== 0 && rdev === statSync(devNull, { throwIfNoEntry: false })?.rdev;
+}
+
+/** Whether the output is a terminal with colours that NO_COLOR does not turn off. */
+export function hasColours({ isTTY = false }: Output, env: NodeJS.ProcessEnv): boolean {
+  return isTTY && WriteStream.prototype.hasColors(env);
+}
+
+/** Returns the text in colours if the output shows them. */
+export function paint({ hasColours: isColoured = false }: Output, format: Parameters<typeof styleText>[0], text: string): string {
+  return isColoured ? styleText(format, text, { validateStream: false }) : text;
 }
 
 /** Asks a yes/no question on a terminal. Returns true for yes; the default is no. */

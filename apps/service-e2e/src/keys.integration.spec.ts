@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Api } from '@animal-store/api-e2e/support/api';
 import { expectUnauthenticated } from '@animal-store/api-e2e/support/challenges';
-import { describeAuthorization } from '@animal-store/api-e2e/support/describe-authorization';
 import type { HttpResponse } from '@animal-store/api-e2e/support/http-response';
 import { type CreatedKey, insertKey } from '@animal-store/api-e2e/support/keys';
 import { runAnimalStore, createKey, Service } from '@animal-store/api-e2e/support/service';
-import { NEW_PET } from '@animal-store/api-e2e/support/json';
 import { useOwnService } from '@animal-store/api-e2e/support/use-api';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -105,11 +103,4 @@ describe('a client', () => {
     for (const { status, headers } of await responsesAfterChange(key))
       expect([status, headers['ratelimit-policy']]).toEqual([200, '"default";q=6000;w=60']);
   });
-});
-
-describeAuthorization('pets', own, {
-  listPets: { method: 'GET', path: '/v1/pets', scope: 'pets:read', success: 200 },
-  createPet: { method: 'POST', path: '/v1/pets', body: NEW_PET, scope: 'pets:write', success: 201 },
-  // No pet has this id.
-  getPet: { method: 'GET', path: '/v1/pets/-1', scope: 'pets:read', success: 404 },
 });

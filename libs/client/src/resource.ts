@@ -1,7 +1,9 @@
 import { APIPromise } from './api-promise.js';
 import type { CreateOptions, RequestOptions } from './options.js';
 import { PagePromise, PageWalk } from './page.js';
-import type { APIRequest, Transport } from './transport.js';
+import { type APIRequest, Transport } from './transport.js';
+
+export { Transport };
 
 type Target = Pick<APIRequest, 'operation' | 'path' | 'reject'>;
 

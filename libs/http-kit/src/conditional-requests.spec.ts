@@ -62,7 +62,7 @@ it('If-Match is a list of entity tags, one of which must be the current one', ()
       if (tags) expect(isMet(field)).toBe(tags.includes(TAG));
       else expect(() => parseIfMatch(field)).toThrow(DomainError);
     }),
-    { numRuns: 2_000, examples: [[[TAG]], [['"a"', ',', TAG]], [['"a"', ',', `W/${TAG}`]], [[]]] },
+    { numRuns: 500, examples: [[[TAG]], [['"a"', ',', TAG]], [['"a"', ',', `W/${TAG}`]], [[]]] },
   );
 });
 

@@ -60,7 +60,7 @@ describe('the Idempotency-Key', () => {
     const field = fc.tuple(text, fc.boolean()).map(([inner, isQuoted]) => (isQuoted ? `"${inner}"` : inner));
     fc.assert(
       fc.property(field, (given) => expect(pattern.test(given)).toBe(isAccepted(given))),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 

@@ -17,7 +17,6 @@ export {
   PRECONDITION_EXTENSION,
   Revalidated,
   REVALIDATION_EXTENSION,
-  REVALIDATION_HEADERS,
   SendsEntityTag,
 } from './conditional-requests.js';
 export { Deprecated, type Deprecation, DEPRECATION_EXTENSION } from './deprecation.js';
@@ -33,15 +32,7 @@ export {
   respondWithOutcome,
 } from './idempotency-key.js';
 export { EXAMPLE_ID, IdPipe, INT64_SCHEMA } from './identifiers.js';
-export {
-  type OrderedPageQuery,
-  /** @public For a list in another order than that of identifiers, which `pets` does not have. */
-  OrderedPageQueryOf,
-  pageHeaders,
-  type PageQuery,
-  PageQueryOf,
-  respondWithPage,
-} from './pages.js';
+export { type OrderedPageQuery, OrderedPageQueryOf, pageHeaders, type PageQuery, PageQueryOf, respondWithPage } from './pages.js';
 export { provideUseCase, PublicUrl } from './providers.js';
 export {
   DomainRule,

@@ -36,13 +36,13 @@ describe.each([
 
   it('has its problems since it listens, and its exit code', async () => {
     const code = `console.error('before');
-      console.log('listening 1');
       process.on('SIGTERM', () => {
         console.log('{"level":30,"msg":"information"}');
         console.log('{"level":40,"msg":"warning"}');
         console.error('stack');
         process.exit(3);
-      }); ${STAYS}`;
+      });
+      console.log('listening 1'); ${STAYS}`;
     const service = await start(code, logFile);
     expect(service.problems).toEqual([]);
     expect(await service.stop()).toBe(3);

@@ -5,7 +5,7 @@ import { judge, judgeScale } from './goals.js';
 import { httpRequest, rawRequest, withSerial } from './http-requests.js';
 import { parseWrk } from './load.js';
 import { cpuMs, type Measurement, median, perSecond, ratio, spread } from './measurement.js';
-import { replaceSection } from './performance-page.js';
+import { mixedTable, replaceSection } from './performance-page.js';
 import { goalTables, metricTables, number } from './report.js';
 import { SERIAL, Zipf } from './workloads.js';
 
@@ -148,6 +148,16 @@ describe('the report', () => {
     [0.126, '0.13'],
     [NaN, '–'],
   ])('formats %d as %s', (value, text) => expect(number(value)).toBe(text));
+
+  it('has the main targets for README.md, with the CPU time of service and PostgreSQL', () => {
+    const rounds = { 'go-pgx': [measured(10), measured(30), measured(20)], 'nest-constant': [measured(99)] };
+    const [, , ...rows] = mixedTable([{ workload: 'mixed', connections: 64, rounds, failures: {} }])
+      .split('\n')
+      .map(cells);
+    expect(rows).toHaveLength(5);
+    expect(rows[2]).toEqual(['', 'go-pgx', '20.0', '10.0', '2.00', '']);
+    expect(rows[4]).toEqual(['', 'stock-nest', '–', '–', '–', '']);
+  });
 
   it('replaces only the text between the markers of a page', () => {
     const page = '# Performance\n\n<!-- bench: written by a command -->\n\nold\n\n<!-- end of bench -->\n\n## Log\n\nBy hand.\n';

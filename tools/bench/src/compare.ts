@@ -4,7 +4,7 @@ import type { Catalogue } from './database-server.js';
 import { MANY_CONNECTIONS } from './goals.js';
 import { httpRequest } from './http-requests.js';
 import { ANIMAL_STORE, startService, type Target, TARGETS } from './targets.js';
-import { createRequests, findPageStarts, STATUSES, type Workload, WORKLOADS } from './workloads.js';
+import { createRequests, findPageStarts, STATUSES, UNIQUE_PETS, withConflicts, type Workload, WORKLOADS } from './workloads.js';
 
 export const ROWS = 100_000;
 const KEYS = 20;
@@ -31,9 +31,11 @@ export interface Comparison extends Origin {
 export async function compare(options: CompareOptions, cleanUp: AsyncDisposableStack, report: (line: string) => void): Promise<Comparison> {
   const bench = await Bench.start(options, cleanUp, report);
   const catalogues = new Map<string | undefined, Catalogue>();
-  const catalogueOf = async ({ workspace }: Target): Promise<Catalogue> => {
-    const catalogue = catalogues.get(workspace) ?? (await createCatalogue(bench, `bench_${catalogues.size}`, workspace));
-    catalogues.set(workspace, catalogue);
+  const catalogueOf = async ({ workspace, hasConflicts = false }: Target): Promise<Catalogue> => {
+    const key = hasConflicts ? UNIQUE_PETS : workspace;
+    const catalogue = catalogues.get(key) ?? (await createCatalogue(bench, `bench_${catalogues.size}`, workspace));
+    if (hasConflicts && !catalogues.has(key)) await catalogue.makeUnique();
+    catalogues.set(key, catalogue);
     return catalogue;
   };
   const isOwn = options.targets.includes(ANIMAL_STORE);
@@ -53,7 +55,10 @@ export async function compare(options: CompareOptions, cleanUp: AsyncDisposableS
     const measured = [...running].filter(([, { target }]) => target.workloads.includes(workload));
     // The same requests to each database, but for the cursors.
     const seed = options.seed + WORKLOADS.indexOf(workload);
-    const requestsOf = ({ catalogue }: RunningTarget) => createRequests(workload, catalogue, new Random(seed));
+    const requestsOf = ({ target, catalogue }: RunningTarget) => {
+      const requests = createRequests(workload, catalogue, new Random(seed));
+      return target.hasConflicts ? withConflicts(requests) : requests;
+    };
     const targets = new Map(measured.map(([name, target]) => [name, { target, requests: requestsOf(target) }]));
     scenarios.push(await bench.run({ workload, targets, connections: MANY_CONNECTIONS, warmUpSeconds: options.warmUpSeconds }));
     if (SINGLE_CONNECTION_WORKLOADS.includes(workload))

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { DurablePostgres, query } from '@animal-store/local-postgres/testing';
-import type { ListRequest, PageStart, Status } from './workloads.js';
+import { type ListRequest, type PageStart, type Status, UNIQUE_PETS } from './workloads.js';
 
 /**
  * A quarter of the memory, the starting value that PostgreSQL's manual recommends. Ten million pets would not fit into the default.
@@ -95,6 +95,11 @@ export class Catalogue {
   /** Restores the seeded rows and runs a checkpoint, so that all targets start with the same state. */
   async restore(): Promise<void> {
     await query(this.url, `DELETE FROM pets.pets WHERE id > ${this.rows}`, 'VACUUM (ANALYZE) pets.pets', 'CHECKPOINT');
+  }
+
+  /** Lets no two created pets have the same name and category. */
+  async makeUnique(): Promise<void> {
+    await query(this.url, `CREATE UNIQUE INDEX ${UNIQUE_PETS} ON pets.pets (name, category_id) WHERE id > ${this.rows}`);
   }
 
   /** Runs a checkpoint, so that each target starts without dirty pages and writes its own full-page images. */

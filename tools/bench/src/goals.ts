@@ -1,5 +1,5 @@
 import type { ScenarioResult } from './bench.js';
-import { cpu, type Metric, p50, p99, perSecond, ratio } from './measurement.js';
+import { cpu, median, type Metric, p50, p99, perSecond, ratio, ratios } from './measurement.js';
 import { ANIMAL_STORE } from './targets.js';
 import { WORKLOADS, type Workload } from './workloads.js';
 
@@ -26,6 +26,8 @@ const GOALS = {
     create: { 'go-pgx': 0.42, 'rust-hyper': 0.5 },
     mixed: { 'go-pgx': 0.67, 'rust-hyper': 0.88 },
   } satisfies Record<Workload, Readonly<Record<string, number>>>,
+  /** CPU per creation if one of twenty is a conflict: maximum ratio to the service without conflicts. */
+  conflicts: 1.2,
   /** 99th percentile of the latency at 64 connections: maximum ratio to the peer. */
   p99: { 'go-pgx': 1, 'fastify-pg': 1 },
   /** Median latency at 1 connection: maximum ratio to the peer. */
@@ -69,6 +71,10 @@ export function judge(results: readonly ScenarioResult[], startMs = NaN): Verdic
       ...atLeast('requests/s, WORKERS=2 ÷ WORKERS=1', ratio(rounds, 'animal-store-2', ANIMAL_STORE, perSecond), GOALS.twoWorkers),
       workload,
     })),
+    ...many.map(({ workload, rounds }) => ({
+      ...atMost('CPU per request, 5 % conflicts ÷ none', ratio(rounds, 'conflicts', ANIMAL_STORE, cpu), GOALS.conflicts),
+      workload,
+    })),
     atMost('resident MB of a process under load', Math.max(...memory), GOALS.residentMb),
     atMost('start to first response, ms', startMs, GOALS.startMs),
   ];
@@ -105,18 +111,22 @@ export function rowCounts({ rounds }: ScenarioResult): number[] {
     .sort((a, b) => a - b);
 }
 
-/** Returns the ratio to the cost at the fewest rows. */
-export function costRatio(result: ScenarioResult, rows: number): number {
+/** Returns the ratios of the rounds to the cost at the fewest rows. */
+export function costRatios(result: ScenarioResult, rows: number): number[] {
   const [fewest] = rowCounts(result);
-  return ratio(result.rounds, String(rows), String(fewest), costAt(result.connections));
+  return ratios(result.rounds, String(rows), String(fewest), costAt(result.connections));
 }
+
+export const costRatio = (result: ScenarioResult, rows: number): number => median(costRatios(result, rows));
+
+export const describeConnections = ({ connections }: ScenarioResult): string =>
+  `${connections} ${connections === 1 ? 'connection' : 'connections'}`;
 
 /** Compares the largest catalogue with the smallest. */
 export function judgeScale(results: readonly ScenarioResult[]): Verdict[] {
   return results.map((result) => {
-    const { workload, connections } = result;
     const rows = rowCounts(result).at(-1) ?? 0;
-    const goal = `${workload}, ${connections} ${connections === 1 ? 'connection' : 'connections'}: cost at ${rows.toLocaleString('en')} rows`;
+    const goal = `${result.workload}, ${describeConnections(result)}: cost at ${rows.toLocaleString('en')} rows`;
     return atMost(goal, costRatio(result, rows), SCALE_GOAL);
   });
 }

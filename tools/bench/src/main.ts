@@ -36,7 +36,7 @@ function addOptions(command: Command, results: string): Command {
   return command
     .option('--seed <n>', 'seed of the requests and of the order of measurements', parseInteger(0, 999_999_999), 1)
     .option('--out <file>', 'file for the results', `${RESULTS}/${results}`)
-    .option('--docs', 'also write the results to docs/performance.md');
+    .option('--docs', 'also write the results to docs/performance.md and README.md');
 }
 
 const program = addOptions(new Command('bench'), 'bench.json')

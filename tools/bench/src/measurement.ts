@@ -29,11 +29,16 @@ export function medianOf(rounds: Rounds, target: string, metric: Metric): number
 
 /** Returns the median of the ratios per round, so that a slow round affects both sides. NaN if one of the two was not measured. */
 export function ratio(rounds: Rounds, target: string, peer: string, metric: Metric): number {
-  const ratios = (rounds[target] ?? []).map((measured, round) => {
+  return median(ratios(rounds, target, peer, metric));
+}
+
+/** Returns the ratios of the rounds in which both were measured. */
+export function ratios(rounds: Rounds, target: string, peer: string, metric: Metric): number[] {
+  const all = (rounds[target] ?? []).map((measured, round) => {
     const other = rounds[peer]?.[round];
     return other ? metric(measured) / metric(other) : NaN;
   });
-  return median(ratios.filter(Number.isFinite));
+  return all.filter(Number.isFinite);
 }
 
 /** Returns the median, or NaN for an empty list. */

@@ -1,40 +1,47 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type EChartsCoreOption, init } from 'echarts';
+import { barChart } from '@animal-store/faults/bar-chart';
+import { table } from '@animal-store/faults/table';
 import { format, resolveConfig } from 'prettier';
 import type { ScenarioResult } from './bench.js';
 import type { Comparison } from './compare.js';
-import { costRatio, MANY_CONNECTIONS, rowCounts, SCALE_GOAL } from './goals.js';
-import { cpu, medianOf, type Metric, perSecond } from './measurement.js';
-import { reportComparison, reportScale } from './report.js';
+import { costRatio, costRatios, describeConnections, MANY_CONNECTIONS, rowCounts, SCALE_GOAL } from './goals.js';
+import { cpu, medianOf, type Metric, p99, perSecond } from './measurement.js';
+import { number, reportComparison, reportScale } from './report.js';
 import type { ScaleResult } from './scale.js';
 import { ANIMAL_STORE } from './targets.js';
 
 const DOCS = 'docs';
 const PAGE = join(DOCS, 'performance.md');
-const WIDTH = 960;
-const HEIGHT = 440;
-const ANIMAL_STORE_COLOR = '#c2410c';
-const PEER_COLORS = ['#0f766e', '#1d4ed8', '#7c3aed', '#64748b', '#94a3b8', '#b8c2cf', '#a16207', '#4d7c0f'];
+const README = 'README.md';
+/** The targets in the charts and in README.md. The tables of performance.md have the others, too. */
+const CHARTED = {
+  [ANIMAL_STORE]: 'vermillion',
+  'rust-hyper': 'blue',
+  'go-pgx': 'green',
+  'fastify-pg': 'purple',
+  'stock-nest': 'orange',
+} as const;
 
-/** Writes the charts, goals and results of a comparison to docs/performance.md. */
+/** Writes the charts, goals and results of a comparison to docs/performance.md, and the results of the load `mixed` to README.md. */
 export async function writeComparison(comparison: Comparison): Promise<void> {
   const { goals, results } = reportComparison(comparison);
   const { scenarios } = comparison;
-  const throughputChart = barChart('Requests per second, 64 connections', scenarios, perSecond);
-  const cpuChart = barChart('CPU of service and PostgreSQL, ms per 1,000 requests, 64 connections', scenarios, cpu);
+  const throughputChart = workloadChart('Requests per second, 64 connections', '', scenarios, perSecond);
+  const cpuChart = workloadChart('CPU time of a request in µs, 64 connections', 'Service and PostgreSQL. ', scenarios, cpu);
   const charts = [
     await writeChart('throughput', 'Requests per second', throughputChart),
     await writeChart('cpu', 'CPU per request', cpuChart),
   ];
-  await writeSections({ goals: [...charts, ...goals], bench: results });
+  await writeSections(PAGE, { goals: [...charts, ...goals], bench: results });
+  await writeSections(README, { mixed: [...results.slice(0, 1), mixedTable(scenarios)] });
 }
 
 /** Writes the chart, goals and results by number of rows to docs/performance.md. */
 export async function writeScale(result: ScaleResult): Promise<void> {
   const { goals, results } = reportScale(result);
   const chart = await writeChart('scale', 'Cost by number of rows', scaleChart(result.scenarios));
-  await writeSections({ 'scale-goals': [chart, ...goals], scale: results });
+  await writeSections(PAGE, { 'scale-goals': [chart, ...goals], scale: results });
 }
 
 /** Returns the Markdown of the image. */
@@ -44,10 +51,16 @@ async function writeChart(name: string, title: string, svg: string): Promise<str
   return `![${title}](${file})`;
 }
 
-async function writeSections(sections: Readonly<Record<string, readonly string[]>>): Promise<void> {
-  const page = await readFile(PAGE, 'utf8');
+async function writeSections(file: string, sections: Readonly<Record<string, readonly string[]>>): Promise<void> {
+  const page = await readFile(file, 'utf8');
   const text = Object.entries(sections).reduce((replaced, [name, blocks]) => replaceSection(replaced, name, blocks.join('\n\n')), page);
-  await writeFile(PAGE, await format(text, { ...(await resolveConfig(PAGE)), parser: 'markdown' }));
+  await writeFile(file, await format(text, { ...(await resolveConfig(file)), parser: 'markdown' }));
+}
+
+export function mixedTable(scenarios: readonly ScenarioResult[]): string {
+  const rounds = scenarios.find(({ workload }) => workload === 'mixed')?.rounds ?? {};
+  const rows = Object.keys(CHARTED).map((name) => [name, ...[perSecond, cpu, p99].map((metric) => number(medianOf(rounds, name, metric)))]);
+  return table(['Service', 'Requests/s', 'CPU per request, µs', 'p99, ms'], rows);
 }
 
 /**
@@ -62,58 +75,50 @@ export function replaceSection(page: string, name: string, content: string): str
   return `${page.slice(0, beginEnd)}\n\n${content}\n\n${page.slice(end)}`;
 }
 
-/** Returns a chart of the costs at 1 connection, relative to those at the fewest rows. */
-function scaleChart(scenarios: readonly ScenarioResult[]): string {
-  const single = scenarios.filter(({ connections }) => connections === 1);
-  const counts = [...new Set(single.flatMap(rowCounts))];
-  return render({
-    ...frame('Cost by number of rows, relative to 1,000 rows, 1 connection'),
-    xAxis: { type: 'category', data: counts.map((rows) => rows.toLocaleString('en')) },
-    yAxis: { type: 'value', min: 0 },
-    series: [
-      ...single.map((one) => ({ type: 'line', name: one.workload, data: counts.map((rows) => rounded(costRatio(one, rows))) })),
-      { type: 'line', name: 'goal', lineStyle: { type: 'dashed' }, symbol: 'none', data: counts.map(() => SCALE_GOAL) },
-    ],
-  });
-}
+const range = (values: readonly number[]) => [Math.min(...values), Math.max(...values)] as const;
 
-function barChart(title: string, scenarios: readonly ScenarioResult[], metric: Metric): string {
-  const many = scenarios.filter(({ connections }) => connections === MANY_CONNECTIONS);
-  const names = [...new Set(many.flatMap(({ rounds }) => Object.keys(rounds)))];
-  const targets = [...names.filter((name) => name === ANIMAL_STORE), ...names.filter((name) => name !== ANIMAL_STORE).sort()];
-  return render({
-    ...frame(title),
-    xAxis: { type: 'category', data: many.map(({ workload }) => workload) },
-    yAxis: { type: 'value' },
-    series: targets.map((name, index) => ({
-      type: 'bar',
-      name,
-      itemStyle: { color: name === ANIMAL_STORE ? ANIMAL_STORE_COLOR : PEER_COLORS[(index - 1) % PEER_COLORS.length] },
-      data: many.map((scenario) => rounded(medianOf(scenario.rounds, name, metric))),
+/** Returns a chart of the costs relative to those at the fewest rows, with a column for each number of connections. */
+function scaleChart(scenarios: readonly ScenarioResult[]): string {
+  return barChart({
+    title: 'Cost of a read, relative to 1,000 rows',
+    note: `Whiskers: slowest and fastest round. Dashed: the goal (≤ ${SCALE_GOAL}).`,
+    columns: 2,
+    labelWidth: 94,
+    textWidth: 92,
+    limit: SCALE_GOAL,
+    groups: scenarios.map((scenario) => ({
+      title: `${scenario.workload}, ${describeConnections(scenario)}`,
+      bars: rowCounts(scenario)
+        .slice(1)
+        .map((rows, index, all) => {
+          const value = costRatio(scenario, rows);
+          const isMissed = index === all.length - 1 && value > SCALE_GOAL;
+          return {
+            label: rows.toLocaleString('en'),
+            color: isMissed ? 'vermillion' : 'blue',
+            value,
+            range: range(costRatios(scenario, rows)),
+            text: `${number(value)}${isMissed ? ', missed' : ''}`,
+          } as const;
+        }),
     })),
   });
 }
 
-function frame(title: string): EChartsCoreOption {
-  return {
-    animation: false,
-    backgroundColor: '#ffffff',
-    title: { text: title, left: 'center', textStyle: { fontSize: 15 } },
-    legend: { bottom: 0 },
-    grid: { left: 70, right: 20, top: 45, bottom: 70 },
-  };
-}
-
-/** Rounds a value. ECharts takes a dash for a missing value. */
-function rounded(value: number): number | '-' {
-  return Number.isFinite(value) ? Number(value.toPrecision(4)) : '-';
-}
-
-/** Renders the chart as SVG without a browser. */
-function render(option: EChartsCoreOption): string {
-  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
-  chart.setOption(option);
-  const svg = chart.renderToSVGString();
-  chart.dispose();
-  return `${svg}\n`;
+/** Returns a chart with a group for each workload and a bar for each of the main targets. */
+function workloadChart(title: string, note: string, scenarios: readonly ScenarioResult[], metric: Metric): string {
+  const many = scenarios.filter(({ connections }) => connections === MANY_CONNECTIONS);
+  return barChart({
+    title,
+    note: `${note}Whiskers: slowest and fastest round.`,
+    labelWidth: 104,
+    textWidth: 60,
+    groups: many.map(({ workload, rounds }) => ({
+      title: workload,
+      bars: Object.entries(CHARTED).map(([label, color]) => {
+        const value = medianOf(rounds, label, metric);
+        return { label, color, value, range: range((rounds[label] ?? []).map(metric)), text: number(value) };
+      }),
+    })),
+  });
 }

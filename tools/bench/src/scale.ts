@@ -3,7 +3,7 @@ import { MANY_CONNECTIONS } from './goals.js';
 import { ANIMAL_STORE, TARGETS } from './targets.js';
 import { findPageStarts, type GetRequest, type PetRequest } from './workloads.js';
 
-const READS = ['first page', 'deep page', 'page of a rare status', 'get'] as const;
+const READS = ['first page', 'deep page', 'rare status', 'get'] as const;
 const MIN_ROWS = 1_000;
 /** Share of the rows with the rare status. A small catalogue has at least RARE_ROWS of them, so that a page of this status is full there too. */
 const RARE_SHARE = 0.0001;
@@ -63,7 +63,7 @@ async function prepare(bench: Bench, rows: number): Promise<Size> {
     requests: {
       'first page': [{ operation: 'list', key: 0, limit: LIMIT, status: 'available' }],
       'deep page': [{ operation: 'list', key: 0, limit: LIMIT, ...starts.at(-1) }],
-      'page of a rare status': [{ operation: 'list', key: 0, limit: LIMIT, status: 'pending' }],
+      'rare status': [{ operation: 'list', key: 0, limit: LIMIT, status: 'pending' }],
       get: Array.from({ length: IDS }, (): GetRequest => ({ operation: 'get', key: 0, id: 1 + bench.random.below(rows) })),
     },
   };

@@ -47,6 +47,8 @@ export interface Target {
   readonly paging: Paging;
   /** Whether all responses to an operation have the same bytes. */
   readonly constant?: boolean;
+  /** Whether names and categories are unique in its own database, and a share of the creations are conflicts. */
+  readonly hasConflicts?: boolean;
   /** Folder of the checkout that creates its database. By default, the targets share the database of this one. */
   readonly workspace?: string | undefined;
   /** Returns the requirement of the target that is missing, or undefined if nothing is missing. */
@@ -87,6 +89,8 @@ const service = (options: ServiceOptions): Target => ({
   start: (catalogue) => startService(catalogue, options),
 });
 
+const UNIQUE_PETS_SERVICE = path('./peers/unique-pets.js');
+
 /** docs/performance.md describes them. */
 export const TARGETS = {
   [ANIMAL_STORE]: service({}),
@@ -96,6 +100,7 @@ export const TARGETS = {
     workspace: BASELINE_FOLDER,
     missing: () => (BASELINE_FOLDER === undefined ? 'BASELINE=<folder of another checkout>' : undefined),
   },
+  conflicts: { ...service({ name: 'conflicts', program: UNIQUE_PETS_SERVICE }), workloads: ['create'], hasConflicts: true },
   'go-pgx': { workloads: WORKLOADS, paging: 'after', missing: goIsMissing, start: startGo },
   'rust-hyper': { workloads: WORKLOADS, paging: 'after', missing: rustIsMissing, start: startRust },
   'fastify-pg': nodePeer('fastify-pg', 'fastify-pg'),

@@ -12,7 +12,7 @@ export interface FaultRun {
   readonly figures: Readonly<Record<string, number>>;
 }
 
-/** The figures are the maxima of all runs. */
+/** The times are the maxima of all runs, the counts their sums. */
 interface FaultResult extends FaultRun {
   readonly runs: number;
 }
@@ -40,15 +40,15 @@ export function describeRuns(runs: readonly FaultRun[]): string {
 
 export const tenths = (value: number): number => Math.round(value * 10) / 10;
 
-/** Merges the runs of a fault: the figures of the result are their maxima. */
+/** Merges the runs of a fault. */
 export function mergeRuns(runs: readonly FaultRun[]): FaultResult[] {
   return [...Map.groupBy(runs, ({ fault }) => fault)].map(([fault, ofFault]) => {
     const names = [...new Set(ofFault.flatMap(({ figures }) => Object.keys(figures)))];
-    return {
-      fault,
-      runs: ofFault.length,
-      figures: Object.fromEntries(names.map((name) => [name, Math.max(...ofFault.map(({ figures }) => figures[name] ?? 0))])),
+    const merged = (name: string) => {
+      const values = ofFault.map(({ figures }) => figures[name] ?? 0);
+      return name.endsWith(', s') ? Math.max(...values) : values.reduce((sum, value) => sum + value);
     };
+    return { fault, runs: ofFault.length, figures: Object.fromEntries(names.map((name) => [name, merged(name)])) };
   });
 }
 

@@ -40,7 +40,7 @@ const RESERVED_IN_TYPESCRIPT = new Set(
 /** Names that the generated code declares or imports, and `client`, because its table of idempotency keys has a column client_id. */
 export const USED_BY_TEMPLATES = new Set(
   `a adapterName added after again all api app args b beforeAll beforeEach body client clientId code components context count
-  create created createdHeaders database dataSource describe describeAuthorization describeMigrations different empty entities
+  create created createdHeaders database dataSource describe describeMigrations different empty entities
   etag existing expect expected expectError expectStatus fc fetch fetchOf filter first found headers i id ids index input insert
   invalid isSame isVisibleText it items key last limit link linksOf listPage matching message missing name names newBody next one
   operations options other others overrides own page pageHeaders pageOf pages params path pathOf postTo provideUseCase publicUrl
@@ -50,7 +50,7 @@ export const USED_BY_TEMPLATES = new Set(
   AnimalStore ApiBody ApiCreatedResponse ApiExtraModels ApiIdempotencyKey ApiOkResponse ApiOperation ApiParam APIPromise
   ApiProperty ApiSchema ApiTags BatchedRepository Body Column Controller CreateOptions DataSource DomainError Dto Entity
   ErrorDefinition FastifyReply Get Global HttpResponse IdempotencyKey IdempotencyKeyEntity IdPipe INPUT IsVisibleText JsonText
-  MigrationInterface MISSING Module Page PagePromise PageQueryOf PageRequest Param PATH Persistence Post PrimaryGeneratedColumn
+  MigrationInterface MISSING Module OTHER Page PagePromise PageQueryOf PageRequest Param PATH Persistence Post PrimaryGeneratedColumn
   PublicUrl Query QueryRunner Repository RequestIdempotencyKey RequestOptions RequireScopes Res Revalidated STORED Throws
   Transport`.split(/\s+/),
 );

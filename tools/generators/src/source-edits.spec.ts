@@ -52,7 +52,6 @@ describe('addProperty', () => {
       'class C { static readonly o = { a: 1 } as const satisfies T; }',
       'class C { static readonly o = { a: 1,\nx: 1 } as const satisfies T; }',
     ],
-    ['the last argument of a call', "f({}); o('a', { a: 1 });", "f({}); o('a', { a: 1,\nx: 1 });"],
   ])('adds a property to %s', (_, before, after) => {
     expect(addProperty(before, 'o', 'x: 1')).toBe(after);
   });

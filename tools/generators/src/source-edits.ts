@@ -48,20 +48,14 @@ export function addToArray(source: string, property: string, element: string): s
   return insertAt(source, (elements.at(-1) as ts.Expression).getEnd(), `, ${element}`);
 }
 
-/** Adds a property to the object that is the value of the variable or member `owner`, or the last argument of its first call. */
+/** Adds a property to the object that is the value of the variable or static member `owner`. */
 export function addProperty(source: string, owner: string, property: string): string {
   let object: ts.ObjectLiteralExpression | undefined;
   const visit = (node: ts.Node): void => {
-    if (object) return;
     const isOwner = (ts.isVariableDeclaration(node) || ts.isPropertyDeclaration(node)) && node.name.getText() === owner;
-    const value = isOwner
-      ? node.initializer
-      : ts.isCallExpression(node) && node.expression.getText() === owner
-        ? node.arguments.at(-1)
-        : undefined;
-    const literal = value && withoutTypes(value);
-    if (literal && ts.isObjectLiteralExpression(literal)) object = literal;
-    else ts.forEachChild(node, visit);
+    const value = isOwner && node.initializer && withoutTypes(node.initializer);
+    if (value && ts.isObjectLiteralExpression(value)) object ??= value;
+    ts.forEachChild(node, visit);
   };
   visit(parse(source));
   if (!object) throw new Error(`there is no object ${owner} to add "${property}" to`);

@@ -10,10 +10,12 @@ process.on('SIGINT', stop).on('SIGTERM', stop).on('disconnect', stop);
 const { LOCAL_OWNER_URL, LOCAL_SERVICE_ROLE } = process.env;
 try {
   if (LOCAL_OWNER_URL && LOCAL_SERVICE_ROLE) await prepareDatabase(LOCAL_OWNER_URL, LOCAL_SERVICE_ROLE);
-  const { url } = await serve(process.env, (listening) => {
+  const { url, ready } = await serve(process.env, (listening) => {
     service = listening;
   });
   process.send?.({ url });
+  await ready;
+  process.send?.({ isReady: true });
 } catch (error) {
   console.error(sanitiseForTerminal(error instanceof StartupError ? error.message : inspect(error)));
   process.exit(1);

@@ -37,6 +37,7 @@ await runUntilStopped(async (env) => {
   return {
     // `node --watch` sends messages too.
     url: new Promise((resolve) => service.on('message', (message: { url?: string }) => message.url && resolve(message.url))),
+    ready: new Promise<void>((resolve) => service.on('message', (message: { isReady?: true }) => message.isReady && resolve())),
     close: () => Promise.all([bundler.close(), stopProcess(service), stopProcess(typeChecker)]),
   };
 });

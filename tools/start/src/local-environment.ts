@@ -4,6 +4,7 @@ import { connectAccessUseCases, type AccessUseCases } from '@animal-store/access
 import { readConfig } from '@animal-store/api/configuration';
 import { contexts } from '@animal-store/api/contexts';
 import { StartupError } from '@animal-store/api/serve';
+import { formatServers, parseDatabaseUrl, readSecretUrl } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
 import { replacePrivateFile, type ServicePostgres, startLocalPostgres } from '@animal-store/local-postgres';
 import { prepareDatabase } from './prepare-database.js';
@@ -33,7 +34,12 @@ export class LocalEnvironment {
     return { ...env, ...owner, DATABASE_URL: serviceUrl, MIGRATE_ON_START: 'false' };
   }
 
-  /** Returns the text to print when the service listens. The tables must exist. The commands can be pasted into a shell. */
+  /** The host and port of each server of the database. */
+  get databaseServers(): string {
+    return formatServers(parseDatabaseUrl(readSecretUrl(this.postgres?.url ?? readConfig(this.variables).databaseUrl)));
+  }
+
+  /** Returns the text to print when the service is ready. The commands can be pasted into a shell. */
   async welcome(url: string): Promise<string> {
     const { postgres, dataDir } = this;
     const apiKey = postgres && (await ensureLocalApiKey(postgres.url, join(dataDir, 'api-key'), this.environment));

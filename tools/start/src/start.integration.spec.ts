@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
-import { StartupError } from '@animal-store/api/serve';
+import { serve, StartupError } from '@animal-store/api/serve';
 import { LocalPostgresError } from '@animal-store/local-postgres';
 import { createTestDatabase, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { ServiceProcess } from '@animal-store/test-kit/service-process';
@@ -188,6 +188,29 @@ describe('runUntilStopped', () => {
       expect.stringMatching(/^ {2}Address {3}http:\/\/localhost:3000\/v1$[^]*npm run animal-store -- keys create --client/m),
     ]);
     await expect(access(variables.DATA_DIR)).rejects.toThrow();
+  });
+
+  it('names the database that it waits for, without the password', async () => {
+    const variables = { DATABASE_URL: 'postgres://store:secret@127.0.0.1:1/x', PORT: '0', LOG_LEVEL: 'fatal' };
+    const running = run(variables, serve);
+    await waitFor(() => expect(console.log).toHaveBeenCalled());
+    process.emit('SIGINT', 'SIGINT');
+    expect(await running).toEqual({ exitCode: 0, stdout: ['\n  Waiting for the database at 127.0.0.1:1.'], stderr: [] });
+  });
+
+  it('prints the commands when the database is connected', async () => {
+    const { promise: ready, resolve } = Promise.withResolvers<void>();
+    const service = { url: 'http://localhost:3000', ready, close: () => Promise.resolve() };
+    const running = run({ DATABASE_URL: 'postgres://db.example/x' }, () => service);
+    await waitFor(() => expect(console.log).toHaveBeenCalledTimes(1));
+    resolve();
+    await waitFor(() => expect(console.log).toHaveBeenCalledTimes(3));
+    process.emit('SIGINT', 'SIGINT');
+    const { stdout } = await running;
+    expect(stdout?.slice(1)).toEqual([
+      '\n  The database is connected.',
+      expect.stringMatching(/^\n {2}Animal Store is running\.\n[^]*curl /),
+    ]);
   });
 
   it.each(['while the service starts', 'while the service runs'])('ends if PostgreSQL cannot be kept running, %s', async (when) => {

@@ -102,7 +102,7 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
       };
       if (!(await withDeadline(run(), maxMs)))
         throw new Error(`The run did not end within ${String(maxMs)} ms. It may still be in progress.`);
-      logger.info(end('success'), 'job succeeded');
+      logger.debug(end('success'), 'job succeeded');
       return true;
     } catch (error) {
       logger.error({ ...end('failure'), err: error }, 'job failed');

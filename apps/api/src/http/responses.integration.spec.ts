@@ -320,8 +320,9 @@ describe('with PUBLIC_BASE_URL', () => {
     const length = `Content-Type: application/json\r\nContent-Length: ${String(PET.length)}\r\n`;
     const creation = `POST /v1/pets HTTP/1.1\r\n${fields}${length}\r\n${PET}`;
     const connection = await RawConnection.open(Number(new URL(service.url).port));
-    connection.write(`${creation}${creation}GET /v1/pets?limit=1 HTTP/1.1\r\n${fields}\r\nhello\r\n\r\n`);
+    connection.write(`${creation}${creation}`);
     for (const id of [1, 2]) expect((await connection.read())?.headers).toMatchObject({ location: `${BASE}/v1/pets/${String(id)}` });
+    connection.write(`GET /v1/pets?limit=1 HTTP/1.1\r\n${fields}\r\nhello\r\n\r\n`);
     expect((await connection.read())?.headers['link']).toMatch(new RegExp(`^<${BASE}/v1/pets\\?limit=1&cursor=\\w+>; rel="next"$`));
     expect((await connection.read())?.headers['link']).toBe(`<${BASE}/docs/errors#invalid_request>; rel="help"`);
     connection.reset();

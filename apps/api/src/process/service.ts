@@ -20,6 +20,8 @@ import { canSharePort } from './worker-port.js';
 export interface RunningService {
   /** http://localhost:3000 */
   readonly url: string;
+  /** Resolves when the database is connected for the first time. */
+  readonly ready: Promise<void>;
   /** Stops without a grace period: finishes pending requests, then closes the database connections. */
   close(): Promise<void>;
   /** Serves requests for DRAIN_SECONDS while not ready, then stops like `close`. */
@@ -41,6 +43,7 @@ abstract class Service implements RunningService {
     private readonly metrics: MetricsSource,
   ) {}
 
+  abstract get ready(): Promise<void>;
   abstract close(): Promise<void>;
   abstract drain(): Promise<void>;
 
@@ -116,6 +119,7 @@ abstract class Service implements RunningService {
 export class SingleProcess extends Service {
   private readonly isSupervised: boolean;
   private readonly gracePeriod = new AbortController();
+  private readonly connected = Promise.withResolvers<void>();
   private ended: Promise<void> | undefined;
 
   constructor(
@@ -133,6 +137,10 @@ export class SingleProcess extends Service {
     // When the supervisor has ended, node:cluster ends the worker; a message that it sends meanwhile must not be an uncaught error.
     cluster.worker?.on('error', () => undefined);
     app.get(WorkerGroup).followSupervisor();
+  }
+
+  get ready(): Promise<void> {
+    return this.connected.promise;
   }
 
   close(): Promise<void> {
@@ -160,6 +168,7 @@ export class SingleProcess extends Service {
     if (config.migrateOnStart && !isSupervised) await migrate(config, this.persistence, this.logger);
     await this.app.get(DatabaseConnection).open({ awaitsMigrations: config.migrateOnStart && isSupervised, onWaiting: onReached });
     if (isSupervised) report({ state: 'ready' });
+    this.connected.resolve();
   }
 
   protected override reportUnavailable(): void {
@@ -189,6 +198,10 @@ export class WorkerProcesses extends Service {
     const supervisor = new Supervisor({ workers, host, port, exec, env, logger, onGiveUp: () => process.exit(1) });
     super(config, logger, persistence, supervisor);
     this.supervisor = supervisor;
+  }
+
+  get ready(): Promise<void> {
+    return this.supervisor.ready;
   }
 
   close(): Promise<void> {

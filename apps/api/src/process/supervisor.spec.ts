@@ -265,26 +265,28 @@ describe('a worker that hangs', () => {
 });
 
 describe('the first reports', () => {
-  const isReported = async () => {
-    let isDone = false;
-    void supervisor.reported.then(() => (isDone = true));
+  /** Whether the first reports are complete, and whether all workers are ready. */
+  const state = async () => {
+    const done = { reported: false, ready: false };
+    void supervisor.reported.then(() => (done.reported = true));
+    void supervisor.ready.then(() => (done.ready = true));
     await settle();
-    return isDone;
+    return done;
   };
 
   it('are complete when all workers are ready', async () => {
     await start();
     worker(FIRST).report('ready');
     worker(FIRST).report('ready');
-    expect(await isReported()).toBe(false);
+    expect(await state()).toEqual({ reported: false, ready: false });
     worker(SECOND).report('ready');
-    expect(await isReported()).toBe(true);
+    expect(await state()).toEqual({ reported: true, ready: true });
   });
 
   it('are complete when one worker waits for the database', async () => {
     await start();
     worker(SECOND).report('waiting');
-    expect(await isReported()).toBe(true);
+    expect(await state()).toEqual({ reported: true, ready: false });
     expect(await metric('workers_ready')).toBe('0');
   });
 });

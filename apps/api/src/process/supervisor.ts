@@ -75,6 +75,7 @@ export class Supervisor implements MetricsSource {
   });
   private readonly counts = new MemoryCounter();
   private readonly firstReports = Promise.withResolvers<void>();
+  private readonly firstReady = Promise.withResolvers<void>();
   private readonly stopping = new AbortController();
   private hasBeenReady = false;
   private delayMs = INITIAL_DELAY_MS;
@@ -104,6 +105,11 @@ export class Supervisor implements MetricsSource {
   /** Resolves when all workers are ready, or when a worker waits for the database. */
   get reported(): Promise<void> {
     return this.firstReports.promise;
+  }
+
+  /** Resolves when all workers are ready. */
+  get ready(): Promise<void> {
+    return this.firstReady.promise;
   }
 
   /** Sends the signal to all workers and waits until they have ended. `graceMs` is the grace period of the workers. */
@@ -241,7 +247,9 @@ export class Supervisor implements MetricsSource {
     known.state = 'ready';
     this.hasBeenReady = true;
     this.delayMs = INITIAL_DELAY_MS;
-    if (this.reportGroup().areWorkersReady) this.firstReports.resolve();
+    if (!this.reportGroup().areWorkersReady) return;
+    this.firstReports.resolve();
+    this.firstReady.resolve();
   }
 
   /** Before `firstReports`: later connections of clients reach the workers after the message. */

@@ -12,7 +12,8 @@ export function withNullType<Node>(node: Node): Node {
 
 function orNull({ nullable: _, ...schema }: Readonly<Record<string, unknown>>): object {
   const { type, enum: values, $ref, allOf, ...others } = schema;
-  if (typeof type === 'string') return { ...schema, type: [type, 'null'], ...(Array.isArray(values) && { enum: [...values, null] }) };
+  if (typeof type === 'string')
+    return { ...schema, type: [type, 'null'], ...(Array.isArray(values) && { enum: [...(values as unknown[]), null] }) };
   // The schema of a class or of a named enumeration, whose description is a sibling.
   const alternatives = Array.isArray(allOf) ? (allOf as object[]) : $ref === undefined ? [] : [{ $ref }];
   return alternatives.length === 1 ? { ...others, anyOf: [...alternatives, NULL] } : { anyOf: [schema, NULL] };

@@ -256,9 +256,8 @@ function completeOperation(operation: Operation, publicUrl: PublicUrl): Operatio
   } = operation;
   const { [SCOPES_EXTENSION]: scopes = [], [RATE_LIMIT_EXTENSION]: policy } = operation;
   const rateLimit = policy ? ` A client can send ${policy.requestsPerMinute} requests per minute (rate limit \`${policy.name}\`).` : '';
-  const { 200: ok } = published.responses;
   // A 304 has the Link of the cached page.
-  const link = ok && 'headers' in ok && ok.headers?.['Link'];
+  const { Link: link } = (published.responses['200'] as Response | undefined)?.headers ?? {};
   const added: Record<string, Headers | undefined> = {
     200: { ...revalidation, ...entityTag },
     201: entityTag,

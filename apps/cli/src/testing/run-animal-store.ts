@@ -27,7 +27,7 @@ export async function runAnimalStore(
   let [stdout, stderr] = ['', ''];
   const exitCode = await run(args, {
     env,
-    stdout: output ?? { write: (text) => (stdout += text) },
+    stdout: output ?? { write: (text) => (stdout += text), ...(isTTY !== undefined && { isTTY }) },
     stderr: { write: (text) => (stderr += text), ...(isTTY !== undefined && { isTTY }) },
     ...(confirm && { confirm }),
   });

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { useTestApp } from '@animal-store/api/testing/test-app';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { CancelOverdueVisits } from '@animal-store/visits-application';
+import { type Visit, Visits } from '@animal-store/visits-client';
 import { VisitCalendar } from '@animal-store/visits-contract';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { contexts } from './contexts.js';
@@ -27,7 +29,7 @@ async function send(
 
 /** Returns the body of a visit that overlaps no other one. */
 function newBody(overrides: Json = {}): Json {
-  const startsAt = new Date(Date.parse('2030-01-07T09:00:00Z') + 3_600_000 * nextSlot++).toISOString();
+  const startsAt = new Date(Date.parse('2030-01-08T09:00:00Z') + 3_600_000 * nextSlot++).toISOString();
   return { petId, startsAt, durationMinutes: 30, reason: 'Vaccination', ...overrides };
 }
 
@@ -35,6 +37,44 @@ const book = (overrides?: Json, headers?: object) => send('POST', '/v1/visits', 
 
 beforeAll(async () => {
   petId = Number((await send('POST', '/v1/pets', { body: { name: 'Rex', categoryId: 1 } })).json['id']);
+});
+
+// First, because it shows identifiers.
+it('the guide shows what the service responds', async () => {
+  const guide = readFileSync(new URL('../../guide.md', import.meta.url), 'utf8');
+  const samples = [...guide.matchAll(/^```http\n(\w+) (\S+)\n(?:(\{.*)\n)?\n(\d+)\n(.*)\n```$/gm)];
+  expect(samples).toHaveLength(4);
+  for (const [, method = '', path = '', body, status, text] of samples) {
+    const response = await send(method, path, body === undefined ? {} : { body: JSON.parse(body) as object });
+    expect([response.status, response.text]).toEqual([Number(status), text]);
+  }
+});
+
+it('the client books, lists, and repeats commands', async () => {
+  const requests: string[] = [];
+  const visits = new Visits({
+    ...{ apiKey: service.key, baseURL: service.url, minRetryDelay: 1, maxRetryDelay: 1 },
+    // Loses the response to the first attempt of each command.
+    fetch: async (url, init) => {
+      const response = await fetch(url, init);
+      const isLost = init.method === 'POST' && url.endsWith('cancel') && requests.push(url) === 1;
+      if (isLost) throw new Error('lost');
+      return response;
+    },
+  });
+  const booked = [];
+  for (let slot = 0; slot < 3; slot++) {
+    const { startsAt } = newBody();
+    booked.push(await visits.create({ petId: BigInt(petId), startsAt: String(startsAt), durationMinutes: 30, reason: 'Check-up' }));
+  }
+  const [first, second] = booked as [Visit, Visit];
+  expect(await visits.checkIn(first.id)).toEqual({ ...first, status: 'checked_in' });
+  expect(await visits.cancel(second.id)).toEqual({ ...second, status: 'cancelled' });
+  expect(requests).toHaveLength(2);
+  expect(await visits.retrieve(second.id)).toMatchObject({ status: 'cancelled' });
+  const listed: bigint[] = [];
+  for await (const { id } of visits.list({ from: first.startsAt, sort: '-startsAt', limit: 2 })) listed.push(id);
+  expect(listed).toEqual(booked.map(({ id }) => id).toReversed());
 });
 
 describe('a visit', () => {

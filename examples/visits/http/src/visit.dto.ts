@@ -1,4 +1,14 @@
-import { EXAMPLE_ID, INT64_SCHEMA, IsInt64, IsVisibleText, MayBeAbsent, Nullable, Rule, UtcTime } from '@animal-store/http-kit';
+import {
+  EXAMPLE_ID,
+  INT64_SCHEMA,
+  IsInt64,
+  IsVisibleText,
+  MayBeAbsent,
+  Nullable,
+  Rule,
+  UTC_TIME_SCHEMA,
+  UtcTime,
+} from '@animal-store/http-kit';
 import { VISIBLE_TEXT_PATTERN } from '@animal-store/kernel';
 import {
   isVisitMinutes,
@@ -56,7 +66,7 @@ export class VisitSummaryDto {
   @ApiProperty(PET_ID)
   petId!: bigint;
 
-  @ApiProperty({ ...STARTS_AT, type: 'string', format: 'date-time' })
+  @ApiProperty({ ...UTC_TIME_SCHEMA, ...STARTS_AT })
   startsAt!: Date;
 
   @ApiProperty(DURATION)

@@ -71,6 +71,12 @@ export function describeVisitsSuite(adapterName: string, empty: () => Promise<Vi
       expect((await reader.list({}, ASCENDING)).items).toHaveLength(6);
     });
 
+    it('books a time once for concurrent visits', async () => {
+      const settled = await Promise.allSettled(Array.from({ length: 20 }, () => repository.add(aNewVisit())));
+      const errors = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+      expect(errors).toEqual(Array.from({ length: 19 }, () => expect.objectContaining({ code: VISIT_OVERLAPS.code })));
+    });
+
     describe('addOnce', () => {
       it('adds one visit, however often and concurrently it is called', async () => {
         const visit = aNewVisit({ notes: 'Bites' });

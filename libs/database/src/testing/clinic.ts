@@ -95,7 +95,7 @@ class CreateClinic1763683200000 implements MigrationInterface {
   }
 }
 
-export const clinicPersistence: Persistence = {
+const clinicPersistence: Persistence = {
   schema: 'clinic',
   entities: [BookingEntity, InvoiceEntity, ChipEntity, ClinicKeyEntity],
   migrations: [CreateClinic1763683200000],

@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const each of processes) each.disconnect();
-  await Promise.all(processes.map((each) => each.exitCode ?? once(each, 'exit')));
+  for (const each of processes) if (each.exitCode === null) await once(each, 'exit');
   await dataSource.destroy();
   await database.drop();
 });

@@ -93,7 +93,10 @@ describe('Markdown', () => {
 
   it('names only source files that exist', () => {
     const named = pages.flatMap(([page, text]) =>
-      [...text.matchAll(/`((?:apps|libs|examples|tools|api|api-e2e|service-e2e|src)\/[\w./-]+\.ts)`/g)].map(([, path = '']) => ({ page, path })),
+      [...text.matchAll(/`((?:apps|libs|examples|tools|api|api-e2e|service-e2e|src)\/[\w./-]+\.ts)`/g)].map(([, path = '']) => ({
+        page,
+        path,
+      })),
     );
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter(({ page, path }) => ![path, `apps/${path}`, join(dirname(page), path)].some(exists))).toEqual([]);

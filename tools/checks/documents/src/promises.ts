@@ -1,5 +1,6 @@
 import { basename, posix } from 'node:path';
 import type { FaultRecord } from '@animal-store/faults/fault-record';
+import { barChart } from '@animal-store/faults/bar-chart';
 import { table } from '@animal-store/faults/table';
 import { readText, workspaceFiles } from '@animal-store/checks/workspace';
 
@@ -25,7 +26,9 @@ const TEST = /^ *(?:describe|it)\b/;
 /** The faults of a suite without recorded results. */
 const FAULTS = /^\/\/ Faults: (.+)$/m;
 
-const RUNS = 'Runs of each fault';
+const OUTAGE = 'No writes, s';
+/** In the folder docs. */
+export const OUTAGES = 'how-we-know-outages.generated.svg';
 
 /** What the results of a suite were measured on, by its file. */
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -56,12 +59,29 @@ export function promisesIn(file: string, source: string): Promised[] {
 
 const INTRODUCTION = `# How we know
 
-Each promise links to a test, which \`npm run jest -- <file>\` runs in a built workspace. To find its other tests, search for \`Promise (\`. \`npx nx documents checks\` writes this page. Figures are the worst of all runs, in seconds rounded to 0.1. Only killed processes may leave requests without response. \`npm run chaos -- --docs\` and \`RECORD_FAULTS=1 npm run verify -- cluster --skip-nx-cache\` record them.
+Each promise links to a test, which \`npm run jest -- <file>\` runs in a built workspace. To find its other tests, search for \`Promise (\`. \`npx nx documents checks\` writes this page. Times are the worst of all runs, in seconds rounded to 0.1. Counts are sums. Only killed processes and cut connections leave requests without response. Their clients see a closed connection, and repeat creations with the same key. \`npm run chaos -- --docs\` and \`RECORD_FAULTS=1 npm run verify -- cluster --skip-nx-cache\` record them.
 `;
+
+const readRecords = () => JSON.parse(readText('docs/how-we-know.json')) as FaultRecord[];
+
+/** Returns a chart of the seconds without writes. */
+export function renderOutages(): string {
+  const faults = readRecords().flatMap((record) => record.faults.filter(({ figures }) => OUTAGE in figures));
+  return barChart({
+    title: 'Seconds without writes, by fault',
+    note: 'Three nodes with PostgreSQL and Patroni.',
+    labelWidth: 0,
+    textWidth: 40,
+    groups: faults.map(({ fault, figures: { [OUTAGE]: seconds = NaN } }) => ({
+      title: fault,
+      bars: [{ label: '', color: 'blue', value: seconds, text: String(seconds) }],
+    })),
+  });
+}
 
 /** Returns the text of docs/how-we-know.md. */
 export function renderPromises(): string {
-  const records = JSON.parse(readText('docs/how-we-know.json')) as FaultRecord[];
+  const records = readRecords();
   const sources = workspaceFiles()
     .filter((file) => /^(?:apps|libs|tools)\/.*\.ts$/.test(file))
     .map((file) => ({ file, source: readText(file) }))
@@ -92,16 +112,13 @@ ${suites.map(({ line }) => line).join('')}${sections.join('')}`;
 }
 
 function describe({ suite, machine, date, commit, verdict, faults }: FaultRecord): string {
-  const columns = [RUNS, ...new Set(faults.flatMap(({ figures }) => Object.keys(figures)))];
-  const cellsOf = ({ runs, figures }: FaultRecord['faults'][number]) =>
-    columns.map((name) => (name === RUNS ? runs : (figures[name] ?? '–')));
-  const cells = faults.map(cellsOf);
+  const columns = [...new Set(faults.flatMap(({ figures }) => Object.keys(figures)))];
+  const cells = faults.map(({ figures }) => columns.map((name) => figures[name]?.toLocaleString('en') ?? '–'));
   const isSame = columns.map((_, column) => new Set(cells.map((row) => row[column])).size === 1);
   const varying = <T>(row: readonly T[]) => row.filter((_, column) => !isSame[column]);
-  const same = columns.flatMap((name, column) => (isSame[column] ? ` ${name}: ${String(cells[0]?.[column])}.` : [])).join('');
-  // Faults with the same results share a row.
-  const groups = Map.groupBy(faults, (fault) => varying(cellsOf(fault)).join());
-  const rows = [...groups].map(([key, ofGroup]) => [ofGroup.map(({ fault }) => fault).join('; '), ...key.split(',')]);
+  const same = columns.flatMap((name, column) => (isSame[column] ? ` ${name}: ${cells[0]?.[column]}.` : [])).join('');
+  const chart = columns.includes(OUTAGE) ? `![Seconds without writes, by fault](${OUTAGES})\n\n` : '';
+  const rows = faults.map(({ fault }, index) => [fault, ...varying(cells[index] ?? [])]);
   const writes = `${verdict.acknowledged.toLocaleString('en')} acknowledged writes: ${verdict.lost} lost, ${verdict.duplicates} repeated.`;
-  return `${SETTINGS[suite] ?? ''}${machine}, ${date}, commit ${commit}. ${writes}${same}\n\n${table(['Fault', ...varying(columns)], rows)}\n`;
+  return `${SETTINGS[suite] ?? ''}${machine}, ${date}, commit ${commit}. ${writes}${same}\n\n${chart}${table(['Fault', ...varying(columns)], rows)}\n`;
 }

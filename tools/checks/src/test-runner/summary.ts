@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TaskResult } from '@nx/devkit';
 
-/** Where Jest writes its report (`targetDefaults` in nx.json), relative to the root of a project. */
+/** Where Jest writes its report (`inferred-targets.ts`), relative to the root of a project. */
 export const REPORT = 'test-results.json';
 
 /** One line per tested or failed project, then `N passed, N failed`. A failed task without a failed test counts as one failure. */

@@ -14,6 +14,7 @@ it('each suite is a target that needs what the specs of its project need, and ve
   const [, createNodes] = createTestNodes;
   const [[, { projects = {} }] = ['', {}]] = await createNodes(FILES, undefined, { workspaceRoot: ROOT, nxJsonConfiguration: {} });
   const targets = projects['apps/service-e2e']?.targets ?? {};
+  expect(targets['test']?.options).toMatchObject({ args: expect.arrayContaining(['--runInBand']) });
   expect(Object.keys(targets)).toEqual(['test', 'redis', 'pages', 'verify']);
   expect(targets['redis']).toMatchObject({
     command: 'jest --testMatch="**/*.verify.ts" --testTimeout=120000 --runTestsByPath apps/service-e2e/src/redis.verify.ts',

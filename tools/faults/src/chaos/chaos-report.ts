@@ -14,6 +14,7 @@ export function runOf({ name, seen, recoveryMs }: Phase): FaultRun {
     fault: name,
     figures: {
       ...(recoveryMs !== undefined && { 'Recovery, s': tenths(recoveryMs / 1_000) }),
+      Requests: seen.acceptedMs.length + seen.shed + seen.dropped.length + seen.excused,
       'Without response': seen.dropped.length + seen.excused,
     },
   };

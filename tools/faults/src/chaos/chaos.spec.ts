@@ -159,8 +159,8 @@ describe('the report', () => {
     const lines = reportChaos({ phases, verdict, statuses, problems: [] }).split('\n');
     const cells = lines.filter((line) => line.startsWith('|')).map((line) => line.split('|').map((cell) => cell.trim()));
     expect(cells.slice(2)).toEqual([
-      ['', 'calm', '3', '2', '30', '4', '5', '', ''],
-      ['', 'database stopped', '0', '0', '0', '0', '0', '1.2', ''],
+      ['', 'calm', '3', '2', '30', '4', '12', '5', '', ''],
+      ['', 'database stopped', '0', '0', '0', '0', '0', '0', '1.2', ''],
     ]);
     expect(lines.slice(-7).join()).toBe(
       'responses     200: 3, 503: 4,acknowledged  7,stored        8,lost          0,duplicates    0,,all promises kept',

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { formatFiles, generateFiles, installPackagesTask, type Tree } from '@nx/devkit';
 import { type ContextNames, namesOfContext } from '../names.ts';
-import { printNextSteps, updateOpenApi } from '../next-steps.ts';
+import { updateOpenApi } from '../update-openapi.ts';
 import { LIBRARIES } from './libraries.ts';
 import { assertFree, registerContext } from './register-context.ts';
 
@@ -43,7 +43,7 @@ export function generateLibraries(tree: Tree, names: ContextNames): void {
 function finish(tree: Tree, names: ContextNames): void {
   installPackagesTask(tree, true);
   updateOpenApi(tree);
-  printNextSteps(nextSteps(names));
+  console.log(nextSteps(names));
 }
 
 export function nextSteps({ context, file }: ContextNames): string {
@@ -55,6 +55,6 @@ The API now serves /v1/${context}.
   Try          npm start, then in another terminal:
                curl -H "Authorization: Bearer $(cat .data/api-key)" -H 'Content-Type: application/json' \\
                  -d '{"name":"first"}' http://localhost:3000/v1/${context}
-  Read         docs/adding-a-context.md: fields, errors, changes, filters, events and jobs, step by step
+  Read         docs/adding-a-context.md: fields, errors, commands, lists, events and jobs
 `;
 }

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { formatFiles, generateFiles, type Tree } from '@nx/devkit';
 import { assertKebabCase, pascalCase } from '../names.ts';
-import { printNextSteps } from '../next-steps.ts';
 import { addImport, addToArray } from '../source-edits.ts';
 import { assertContext, editFile } from '../tree.ts';
 
@@ -27,7 +26,7 @@ export async function generateMigration(tree: Tree, { name, context }: Migration
   );
   await formatFiles(tree);
   return () =>
-    printNextSteps(`
+    console.log(`
 The migration is registered, and throws until you write it.
 
   Write        ${folder}/${timestamp}-${name}.ts, up and down

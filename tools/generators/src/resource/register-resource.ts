@@ -10,7 +10,6 @@ export function registerResource(tree: Tree, names: NestedNames): void {
   registerInPersistence(tree, names);
   registerInModule(tree, names);
   registerInClient(tree, names);
-  registerInEndToEndSpec(tree, names);
   registerInGuides(tree, names);
 }
 
@@ -38,10 +37,7 @@ function addExports(tree: Tree, { context, file, resource, Entity, Entities, CON
 
 /** The foreign key requires that the tables of both resources stay on one server with Citus. */
 function registerInPersistence(tree: Tree, names: NestedNames): void {
-  const { context, contextVariable, schema, table, code, file, resource, Entity, Entities, parent } = names;
-  const [, timestamp = ''] = new RegExp(`"([0-9]+)-create-${resource}.ts"`).exec(
-    JSON.stringify(tree.children(`libs/${context}/infrastructure/src/migrations`)),
-  ) as RegExpExecArray;
+  const { context, contextVariable, timestamp, schema, table, code, file, resource, Entity, Entities, parent } = names;
   const Migration = `Create${Entities}${timestamp}`;
   const own = [`${Entity}Entity`, `${Entity}IdempotencyKeyEntity`];
   const parents = [`${parent.Entity}Entity`, `${parent.Entity}IdempotencyKeyEntity`];
@@ -101,18 +97,6 @@ function registerInClient(tree: Tree, { resource, Entity, Entities, variables, p
   );
   exportFromClient(tree, `New${Entity}, ${Entity}, ${Entity}ListParams, ${Entities}`, resource);
   addOwners(tree, context, [`/${CLIENT}/${resource}.ts`, `/${CLIENT}/${resource}.spec.ts`]);
-}
-
-/** The end-to-end spec of the context tests the authorization of each of its operations. */
-function registerInEndToEndSpec(tree: Tree, { context, resource, Entity, Entities, parent }: NestedNames): void {
-  const path = `path: '/v1/${parent.resource}/-1/${resource}'`;
-  const operations = [
-    `// No ${parent.text} has this identifier.\nlist${Entities}: { method: 'GET', ${path}, scope: '${context}:read', success: 404 }`,
-    `create${Entity}: { method: 'POST', ${path}, body: '{"name":"first"}', scope: '${context}:write', success: 404 }`,
-  ];
-  editFile(tree, `apps/api-e2e/src/contexts/${context}/${context}.integration.spec.ts`, (spec) =>
-    operations.reduce((text, operation) => addProperty(text, 'describeAuthorization', operation), spec),
-  );
 }
 
 function registerInGuides(tree: Tree, { context, texts, Entity, Entities, parent }: NestedNames): void {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { formatFiles, generateFiles, type Tree } from '@nx/devkit';
 import { nextTimestamp } from '../migration/migration.generator.ts';
 import { camelCase, namesOfContext, pascalCase, type ResourceNames, snakeCase } from '../names.ts';
-import { printNextSteps, updateOpenApi } from '../next-steps.ts';
+import { updateOpenApi } from '../update-openapi.ts';
 import { exportsOf } from '../source-edits.ts';
 import { assertContext, readText } from '../tree.ts';
 import { assertFreeInClient, CLIENT } from '../context/register-context.ts';
@@ -30,6 +30,8 @@ export interface NestedNames extends ResourceNames {
   readonly context: string;
   readonly schema: string;
   readonly contextVariable: string;
+  /** Of the migration. */
+  readonly timestamp: string;
   /** The names of `visit`. */
   readonly parent: ResourceNames & { readonly resource: string; readonly table: string };
 }
@@ -43,19 +45,16 @@ export async function generateResource(tree: Tree, options: ResourceOptions): Pr
   await formatFiles(tree);
   return () => {
     updateOpenApi(tree);
-    printNextSteps(nextSteps(names));
+    console.log(nextSteps(names));
   };
 }
 
 function generateResourceFiles(tree: Tree, names: NestedNames): void {
   const { context } = names;
-  const substitutions = { ...names, timestamp: timestampOf(tree, names) };
-  for (const layer of LAYERS) generateFiles(tree, join(FILES, layer), `libs/${context}/${layer}/src`, substitutions);
-  generateFiles(tree, join(FILES, 'client'), CLIENT, substitutions);
-  generateFiles(tree, join(FILES, 'e2e'), `apps/api-e2e/src/contexts/${context}`, substitutions);
+  for (const layer of LAYERS) generateFiles(tree, join(FILES, layer), `libs/${context}/${layer}/src`, { ...names });
+  generateFiles(tree, join(FILES, 'client'), CLIENT, { ...names });
+  generateFiles(tree, join(FILES, 'e2e'), `apps/api-e2e/src/contexts/${context}`, { ...names });
 }
-
-const timestampOf = (tree: Tree, { context }: NestedNames) => nextTimestamp(tree, `libs/${context}/infrastructure/src/migrations`);
 
 function namesOf(tree: Tree, { name, context, parent, singular }: ResourceOptions): NestedNames {
   assertContext(tree, context);
@@ -68,6 +67,7 @@ function namesOf(tree: Tree, { name, context, parent, singular }: ResourceOption
     context,
     schema: snakeCase(context),
     contextVariable: camelCase(context),
+    timestamp: nextTimestamp(tree, `libs/${context}/infrastructure/src/migrations`),
     parent: namesOfParent(tree, context, parent),
   };
   const longest = [`${table}_${names.parent.code}_id_id_idx`, `${names.code}_idempotency_keys_created_at_idx`];
@@ -81,16 +81,17 @@ function namesOf(tree: Tree, { name, context, parent, singular }: ResourceOption
 function namesOfParent(tree: Tree, context: string, parent: string): NestedNames['parent'] {
   const entity = `libs/${context}/infrastructure/src/${parent}.entity.ts`;
   if (!tree.exists(entity)) throw new Error(`the context ${context} has no resource "${parent}": ${entity} is missing`);
-  const class_ = `${pascalCase(parent)}Entity`;
-  const found = new RegExp(`@Entity\\(\\{ schema: '(\\w+)', name: '(\\w+)' \\}\\)\\s+export class ${class_}\\b`).exec(
-    readText(tree, entity),
-  );
-  const [, schema, table = ''] = found ?? [];
-  if (schema !== snakeCase(context)) throw new Error(`${entity} has no class ${class_} with a table of the schema ${snakeCase(context)}`);
+  const text = readText(tree, entity);
+  const Class = `${pascalCase(parent)}Entity`;
+  const start = text.search(new RegExp(`^export class ${Class}\\b`, 'm'));
+  // Other decorators and comments may come between.
+  const tables = [...text.slice(0, Math.max(start, 0)).matchAll(/^@Entity\(\{ schema: '(\w+)', name: '(\w+)' \}\)$/gm)];
+  const [, schema, table = ''] = tables.at(-1) ?? [];
+  if (schema !== snakeCase(context)) throw new Error(`${entity} has no class ${Class} with a table of the schema ${snakeCase(context)}`);
   const resource = table.replaceAll('_', '-');
   const { schema: _, context: __, ...names } = namesOfContext(resource, parent);
-  assertExports(tree, `libs/${context}/domain`, [`${names.Entity}Reader`, `${names.CONSTANT}_NOT_FOUND`]);
-  assertExports(tree, `libs/${context}/testing`, [`aNew${names.Entity}`, `InMemory${names.Entities}`]);
+  assertExports(tree, `libs/${context}/domain`, [`${names.Entity}Reader`, `${names.Entity}Repository`, `${names.CONSTANT}_NOT_FOUND`]);
+  assertExports(tree, `libs/${context}/testing`, [`aNew${names.Entity}`, `OTHER_${names.CONSTANT}_VALUES`, `InMemory${names.Entities}`]);
   return { ...names, resource, table };
 }
 
@@ -115,7 +116,7 @@ function assertFree(tree: Tree, names: NestedNames): void {
   }
 }
 
-export function nextSteps({ context, file, resource, Entity, parent }: NestedNames): string {
+function nextSteps({ context, file, resource, Entity, parent }: NestedNames): string {
   return `
 The API now serves /v1/${parent.resource}/{${parent.variable}Id}/${resource}.
 

@@ -10,6 +10,8 @@ import { expectSuccess, testAll, WorkspaceCopy } from './workspace-copy.js';
 const NX = 'node_modules/nx/dist/bin/nx.js';
 const ESLINT = 'node_modules/eslint/bin/eslint.js';
 const CONTEXTS = ['orders', 'purchase-orders'] as const;
+/** A resource below purchase orders. Without one, the tables of orders have no foreign key, so they are distributed. */
+const NESTED = 'delivery-notes';
 /** For `npm test` of the whole workspace. */
 const TIMEOUT_MS = 1_800_000;
 /** Of output in the message of a failed test. */
@@ -86,11 +88,19 @@ describe('in a copy of the workspace', () => {
   });
 
   it.each(CONTEXTS)('the generators create the context %s, with more use cases and another migration', async (context) => {
-    const [find, cancel] = ['find', 'cancel'].map((verb) => `${verb}-${context.slice(0, -1)}`) as [string, string];
-    expectSuccess(await nx('g', '@animal-store/tools:context', context));
-    expectSuccess(await nx('g', '@animal-store/tools:use-case', find, `--context=${context}`));
-    expectSuccess(await nx('g', '@animal-store/tools:use-case', cancel, `--context=${context}`, '--kind=command'));
-    expectSuccess(await nx('g', '@animal-store/tools:migration', 'add-due-date', `--context=${context}`));
+    const singular = context.slice(0, -1);
+    const commands = [
+      ['context', context, '--description=what clients order'],
+      ['use-case', `find-${singular}`, `--context=${context}`],
+      ['use-case', `cancel-${singular}`, `--context=${context}`, '--kind=command'],
+      ['migration', 'add-due-date', `--context=${context}`],
+      ...(context === 'purchase-orders' ? [['resource', NESTED, `--context=${context}`, `--parent=${singular}`] as const] : []),
+    ] as const;
+    for (const [generator, ...options] of commands) {
+      const output = expectSuccess(await nx('g', `@animal-store/tools:${generator}`, ...options));
+      // The next steps are the last lines.
+      expect(output.trimEnd().split('\n').at(-1)).toMatch(/^ {2}(?:Read|Call it) {2,}\S/);
+    }
   });
 
   it('the tests fail until the command and the migration are written', async () => {
@@ -114,13 +124,14 @@ describe('in a copy of the workspace', () => {
     expect(lines.filter((line) => /\t(?:libs|tools|apps\/[^/]+\/src)\//.test(line))).toEqual([
       `${String(CONTEXTS.length)}\t0\tapps/api/src/registered-contexts.ts`,
       `${String(3 * CONTEXTS.length)}\t0\tlibs/client/src/animal-store.ts`,
-      `${String(CONTEXTS.length)}\t0\tlibs/client/src/index.ts`,
+      `${String(CONTEXTS.length + 1)}\t0\tlibs/client/src/index.ts`,
     ]);
   });
 
   it('docs/architecture.md lists the contexts', async () => {
     const { output } = await copy.git('diff', 'docs/architecture.md');
-    for (const context of CONTEXTS) expect(output).toContain(`\n+- [\`libs/${context}\`](../libs/${context}/README.md): `);
+    for (const context of CONTEXTS)
+      expect(output).toContain(`\n+- [\`libs/${context}\`](../libs/${context}/README.md): what clients order\n`);
   });
 
   // Promise (Teams): With generated contexts, all tests pass.
@@ -174,6 +185,7 @@ describe('in a copy of the workspace', () => {
   it('the new routes are in the OpenAPI document', async () => {
     const { output } = await copy.git('diff', 'docs/openapi.json');
     for (const context of CONTEXTS) expect(output).toContain(`+    "/${context}": {`);
+    expect(output).toContain(`Id}/${NESTED}": {`);
   });
 });
 

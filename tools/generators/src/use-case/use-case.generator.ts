@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { formatFiles, generateFiles, type Tree } from '@nx/devkit';
 import { assertKebabCase, camelCase, namesOfContext, pascalCase } from '../names.ts';
-import { printNextSteps } from '../next-steps.ts';
 import { addExport, addImport, addToArray, exportsOf } from '../source-edits.ts';
 import { assertContext, editFile, readText } from '../tree.ts';
 
@@ -37,7 +36,7 @@ export async function generateUseCase(tree: Tree, { name, context, singular, kin
   });
   await formatFiles(tree);
   return () =>
-    printNextSteps(`
+    console.log(`
 ${UseCase} is exported and provided in libs/${context}/http/src/${context}.module.ts.
 
   Write        ${folder}/${name}.ts and its spec

@@ -63,7 +63,8 @@ describe('the package', () => {
   });
 
   it('has types for every module resolution (arethetypeswrong)', async () => {
-    const analysis = await checkPackage(createPackageFromTarballData(tarball));
+    // Clients of examples import `./resource`, which only this workspace resolves.
+    const analysis = await checkPackage(createPackageFromTarballData(tarball), { excludeEntrypoints: ['./resource'] });
     // This includes `node10`, the resolution of TypeScript 4.6 and older, which reads `main` and `types`.
     expect(analysis).toMatchObject({ types: { kind: 'included' }, problems: [] });
   });

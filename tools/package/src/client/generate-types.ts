@@ -38,7 +38,7 @@ export async function generateTypes(text: string): Promise<string> {
     // A member with a default is optional in a request.
     defaultNonNullable: false,
     // The default type, number, is not exact above 2^53.
-    transform: ({ format: name, type }) => (name === 'int64' ? (type?.includes('null') ? BIGINT_OR_NULL : BIGINT) : undefined),
+    transform: ({ format: name, type }) => (name === 'int64' ? (type.includes('null') ? BIGINT_OR_NULL : BIGINT) : undefined),
   });
   const codes = errorCodes(document.components.schemas['Error']);
   const source = [

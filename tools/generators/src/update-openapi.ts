@@ -11,8 +11,3 @@ export function updateOpenApi(tree: Tree): void {
     throw new Error('`npx nx openapi api` failed. The files are written; fix the error above and run it again.', { cause: error });
   }
 }
-
-/** Prints the last lines of a generator. */
-export function printNextSteps(text: string): void {
-  console.log(text);
-}

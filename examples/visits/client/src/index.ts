@@ -1,0 +1,1 @@
+export { type Visit, Visits } from './visits.js';

@@ -1,0 +1,62 @@
+import type { APIPromise, ClientOptions, CreateOptions, PagePromise, RequestOptions } from '@animal-store/client';
+import { command, create, listPage, retrieve, Transport } from '@animal-store/client/resource';
+
+export interface NewVisit {
+  readonly petId: bigint;
+  readonly startsAt: string;
+  readonly durationMinutes: number;
+  readonly reason: string;
+  readonly notes?: string | null;
+}
+
+export interface VisitSummary extends Omit<NewVisit, 'petId' | 'notes'> {
+  readonly id: bigint;
+  /** Not exact above 2^53: the client only knows the int64 members of the product. */
+  readonly petId: number;
+  readonly status: string;
+}
+
+export interface Visit extends VisitSummary {
+  readonly notes: string | null;
+}
+
+export interface VisitListParams {
+  readonly petId?: bigint;
+  readonly status?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly sort?: 'startsAt' | '-startsAt';
+  readonly limit?: number;
+}
+
+/** These operations are not in the OpenAPI document of the product, which has the names that the client accepts. */
+const target = (operation: string) => ({ operation: operation as never, path: '/visits' });
+
+/** The client of the example. That of a context of the product is part of `libs/client/src`. */
+export class Visits {
+  private readonly transport: Transport;
+
+  constructor(options: ClientOptions) {
+    this.transport = new Transport(options);
+  }
+
+  list(params: VisitListParams = {}, options?: RequestOptions): PagePromise<VisitSummary> {
+    return listPage(this.transport, target('listVisits'), params, options);
+  }
+
+  create(visit: NewVisit, options: CreateOptions = {}): APIPromise<Visit> {
+    return create(this.transport, target('createVisit'), visit, options);
+  }
+
+  retrieve(id: bigint, options?: RequestOptions): APIPromise<Visit> {
+    return retrieve(this.transport, target('getVisit'), id, options);
+  }
+
+  checkIn(id: bigint, options: CreateOptions = {}): APIPromise<Visit> {
+    return command(this.transport, { ...target('checkInVisit'), id, subpath: 'check-in' }, undefined, options);
+  }
+
+  cancel(id: bigint, options: CreateOptions = {}): APIPromise<Visit> {
+    return command(this.transport, { ...target('cancelVisit'), id, subpath: 'cancel' }, undefined, options);
+  }
+}
