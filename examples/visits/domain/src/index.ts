@@ -1,4 +1,4 @@
-export { NewTreatment, type Treatment, TREATMENT_NAME_MAX_LENGTH, TreatmentRepository } from './treatment.js';
+export { type NewTreatment, type Treatment, TREATMENT_NAME_MAX_LENGTH, TreatmentRepository } from './treatment.js';
 export {
   isVisitMinutes,
   NewVisit,
@@ -14,6 +14,6 @@ export {
   type VisitView,
 } from './visit.js';
 export { VisitDays } from './visit-days.js';
-export { PET_UNKNOWN, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VISIT_OVERLAPS } from './visit-errors.js';
+export { INVALID_VISIT, PET_UNKNOWN, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VISIT_OVERLAPS } from './visit-errors.js';
 export { type VisitFilter, VisitReader } from './visit-reader.js';
 export { type VisitCommand, VisitRepository } from './visit-repository.js';

@@ -1,10 +1,11 @@
-import type { EventDefinition, IdempotencyKey, Outcome } from '@animal-store/kernel';
+import type { EventDefinition, IdempotencyKey, Outcome, Precondition } from '@animal-store/kernel';
 import type { NewVisit, Visit } from './visit.js';
 
 export interface VisitCommand {
   /** Distinguishes the commands of one idempotency key. */
   readonly name: string;
   readonly key?: IdempotencyKey | undefined;
+  readonly precondition?: Precondition;
   /** Published if the visit changes. */
   readonly event?: EventDefinition<{ readonly visitId: bigint; readonly petId: bigint; readonly startsAt: Date }>;
   /** Returns the changed visit, or the same object if nothing changes. */

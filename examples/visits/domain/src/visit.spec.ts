@@ -1,7 +1,6 @@
 import { DomainError, INT64_MAX } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { isVisitMinutes, NewVisit, Visit, VisitStatus } from './visit.js';
-import { NewTreatment } from './treatment.js';
 
 const INPUT = { petId: 1n, startsAt: new Date('2030-01-07T09:00:00.000Z'), durationMinutes: 30, reason: ' Réx limps ' };
 const aVisit = (status = VisitStatus.Booked) => Visit.rehydrate({ id: 7n, ...NewVisit.create(INPUT), status });
@@ -59,12 +58,4 @@ describe('Visit', () => {
     for (const change of [() => visit.checkIn(), () => visit.cancel()])
       expect(change).toThrow(expect.objectContaining({ code: 'visit_not_booked', kind: 'conflict' }));
   });
-});
-
-it('NewTreatment.create requires a name', () => {
-  expect(NewTreatment.create(7n, { name: ' X-ray ' })).toEqual({ visitId: 7n, name: ' X-ray ' });
-  for (const name of ['', 'x'.repeat(201)])
-    expect(() => NewTreatment.create(7n, { name })).toThrow(
-      expect.objectContaining({ code: 'invalid_request', message: expect.stringMatching(/^name must /) }),
-    );
 });

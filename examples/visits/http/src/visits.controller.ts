@@ -19,20 +19,37 @@ import {
   Throws,
 } from '@animal-store/http-kit';
 import { IDEMPOTENCY_KEY_REUSED, type IdempotencyKey, type JsonText, type Precondition } from '@animal-store/kernel';
-import { CancelVisit, CheckInVisit, CreateVisit, GetVisit, ListVisits } from '@animal-store/visits-application';
-import { PET_UNKNOWN, type Visit, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VISIT_OVERLAPS, type VisitView } from '@animal-store/visits-domain';
+import {
+  AddTreatment,
+  CancelVisit,
+  CheckInVisit,
+  CreateVisit,
+  GetVisit,
+  ListTreatments,
+  ListVisits,
+} from '@animal-store/visits-application';
+import {
+  PET_UNKNOWN,
+  type Treatment,
+  type Visit,
+  VISIT_NOT_BOOKED,
+  VISIT_NOT_FOUND,
+  VISIT_OVERLAPS,
+  type VisitView,
+} from '@animal-store/visits-domain';
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { ListVisitsQuery } from './list-visits.query.js';
-import { NewVisitDto, VisitDto, VisitSummaryDto } from './visit.dto.js';
+import { ListTreatmentsQuery, NewTreatmentDto, NewVisitDto, TreatmentDto, VisitDto, VisitSummaryDto } from './visit.dto.js';
 
 const PATH = '/v1/visits';
+const treatmentsOf = (visitId: bigint) => `${PATH}/${String(visitId)}/treatments`;
 const VISIT_ID = { name: 'visitId', schema: INT64_SCHEMA, description: 'Identifier of the visit.' };
 const FIRST = { value: new Date('2030-01-07T09:00:00.000Z'), id: 20n };
 
 @ApiTags('visits')
-@ApiExtraModels(VisitDto, VisitSummaryDto)
+@ApiExtraModels(VisitDto, VisitSummaryDto, TreatmentDto)
 @Controller({ path: 'visits', version: '1' })
 export class VisitsController {
   constructor(
@@ -41,6 +58,8 @@ export class VisitsController {
     private readonly getVisitUseCase: GetVisit,
     private readonly checkInVisitUseCase: CheckInVisit,
     private readonly cancelVisitUseCase: CancelVisit,
+    private readonly listTreatmentsUseCase: ListTreatments,
+    private readonly addTreatmentUseCase: AddTreatment,
     private readonly publicUrl: PublicUrl,
   ) {}
 
@@ -123,5 +142,47 @@ export class VisitsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Visit> {
     return respondWithOutcome(reply, await this.cancelVisitUseCase.execute(visitId, precondition, key));
+  }
+
+  @Get(':visitId/treatments')
+  @RequireScopes('visits:read')
+  @Revalidated()
+  @Throws(VISIT_NOT_FOUND)
+  @ApiOperation({
+    operationId: 'listTreatments',
+    summary: 'List the treatments of a visit',
+    description:
+      'Returns one page in ascending order of `id`. If there are more treatments, the `Link` header holds the URL of the next page.',
+  })
+  @ApiParam(VISIT_ID)
+  @ApiOkResponse({
+    schema: { $ref: '#/components/schemas/Treatments' },
+    description: 'One page of treatments',
+    headers: pageHeaders(treatmentsOf(EXAMPLE_ID)),
+  })
+  async listTreatments(
+    @Param('visitId', new IdPipe(VISIT_NOT_FOUND)) visitId: bigint,
+    @Query() query: ListTreatmentsQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<JsonText> {
+    const page = await this.listTreatmentsUseCase.execute(visitId, query);
+    return respondWithPage(reply, this.publicUrl.of(treatmentsOf(visitId)), query, page);
+  }
+
+  @Post(':visitId/treatments')
+  @RequireScopes('visits:write')
+  @ApiIdempotencyKey()
+  @Throws(VISIT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED)
+  @ApiOperation({ operationId: 'addTreatment', summary: 'Add a treatment', description: 'Responds after the treatment is durably stored.' })
+  @ApiParam(VISIT_ID)
+  @ApiBody({ type: NewTreatmentDto })
+  @ApiCreatedResponse({ type: TreatmentDto, description: 'Added', headers: createdHeaders() })
+  async addTreatment(
+    @Param('visitId', new IdPipe(VISIT_NOT_FOUND)) visitId: bigint,
+    @Body() newTreatment: NewTreatmentDto,
+    @RequestIdempotencyKey() key: IdempotencyKey | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Treatment> {
+    return respondWithOutcome(reply, await this.addTreatmentUseCase.execute({ visitId, name: newTreatment.name }, key));
   }
 }

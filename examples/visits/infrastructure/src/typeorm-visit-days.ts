@@ -1,9 +1,8 @@
-import type { VisitCalendar } from '@animal-store/visits-contract';
 import { VisitDays } from '@animal-store/visits-domain';
 import type { EntityManager } from 'typeorm';
 import { VisitDayEntity } from './visit-day.entity.js';
 
-export class TypeOrmVisitDays extends VisitDays implements VisitCalendar {
+export class TypeOrmVisitDays extends VisitDays {
   constructor(private readonly manager: EntityManager) {
     super();
   }
@@ -11,9 +10,5 @@ export class TypeOrmVisitDays extends VisitDays implements VisitCalendar {
   override async add(day: string, visits: number): Promise<void> {
     await this.manager.createQueryBuilder().insert().into(VisitDayEntity).values({ day, visits: 0 }).orIgnore().execute();
     await this.manager.increment(VisitDayEntity, { day }, 'visits', visits);
-  }
-
-  async countOn(day: string): Promise<number> {
-    return (await this.manager.findOneBy(VisitDayEntity, { day }))?.visits ?? 0;
   }
 }

@@ -27,13 +27,14 @@ export class TypeOrmVisitRepository extends VisitRepository {
     return { result: recorded, replayed };
   }
 
-  override async change(id: bigint, { name, key, event, change }: VisitCommand): Promise<Outcome<Visit>> {
+  override async change(id: bigint, { name, key, event, precondition, change }: VisitCommand): Promise<Outcome<Visit>> {
     const request = { command: name, visitId: id };
     const { result, replayed } = await runOnce(this.dataSource, VisitIdempotencyKeyEntity, key, request, async (manager) => {
       const visits = manager.getRepository(VisitEntity);
       const row = await visits.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
       if (!row) throw new DomainError(VISIT_NOT_FOUND);
       const visit = Visit.rehydrate(row);
+      precondition?.(visit);
       const changed = change(visit);
       if (changed !== visit) {
         const { id: _id, ...values } = changed;

@@ -47,11 +47,12 @@ export class InMemoryVisits implements VisitRepository, VisitReader {
     return outcome;
   }
 
-  async change(id: bigint, { name, key, event, change }: VisitCommand): Promise<Outcome<Visit>> {
+  async change(id: bigint, { name, key, event, precondition, change }: VisitCommand): Promise<Outcome<Visit>> {
     return this.once(key, `${name} ${String(id)}`, () => {
       const index = this.visits.findIndex((visit) => visit.id === id);
       const visit = this.visits[index];
       if (!visit) throw new DomainError(VISIT_NOT_FOUND);
+      precondition?.(visit);
       const changed = change(visit);
       if (changed === visit) return visit;
       this.visits[index] = changed;
