@@ -45,6 +45,8 @@ import { ListTreatmentsQuery, NewTreatmentDto, NewVisitDto, TreatmentDto, VisitD
 
 const PATH = '/v1/visits';
 const treatmentsOf = (visitId: bigint) => `${PATH}/${String(visitId)}/treatments`;
+const VISITS = { $ref: '#/components/schemas/Visits' };
+const TREATMENTS = { $ref: '#/components/schemas/Treatments' };
 const VISIT_ID = { name: 'visitId', schema: INT64_SCHEMA, description: 'Identifier of the visit.' };
 const FIRST = { value: new Date('2030-01-07T09:00:00.000Z'), id: 20n };
 
@@ -66,16 +68,8 @@ export class VisitsController {
   @Get()
   @RequireScopes('visits:read')
   @Revalidated()
-  @ApiOperation({
-    operationId: 'listVisits',
-    summary: 'List all visits',
-    description: 'Returns one page in the order of `startsAt`. If there are more visits, the `Link` header holds the URL of the next page.',
-  })
-  @ApiOkResponse({
-    schema: { $ref: '#/components/schemas/Visits' },
-    description: 'One page of visits, without their notes',
-    headers: pageHeaders(PATH, { sort: 'startsAt' }, FIRST),
-  })
+  @ApiOperation({ operationId: 'listVisits', summary: 'List all visits', description: 'Returns one page in the order of `startsAt`.' })
+  @ApiOkResponse({ schema: VISITS, description: 'One page, without notes', headers: pageHeaders(PATH, { sort: 'startsAt' }, FIRST) })
   async listVisits(@Query() query: ListVisitsQuery, @Res({ passthrough: true }) reply: FastifyReply): Promise<JsonText> {
     const page = await this.listVisitsUseCase.execute({ petId: query.petId, status: query.status }, query.within('startsAt', query));
     return respondWithPage(reply, this.publicUrl.of(PATH), query, page);
@@ -148,18 +142,9 @@ export class VisitsController {
   @RequireScopes('visits:read')
   @Revalidated()
   @Throws(VISIT_NOT_FOUND)
-  @ApiOperation({
-    operationId: 'listTreatments',
-    summary: 'List the treatments of a visit',
-    description:
-      'Returns one page in ascending order of `id`. If there are more treatments, the `Link` header holds the URL of the next page.',
-  })
+  @ApiOperation({ operationId: 'listTreatments', summary: 'List treatments', description: 'Returns one page in the order of `id`.' })
   @ApiParam(VISIT_ID)
-  @ApiOkResponse({
-    schema: { $ref: '#/components/schemas/Treatments' },
-    description: 'One page of treatments',
-    headers: pageHeaders(treatmentsOf(EXAMPLE_ID)),
-  })
+  @ApiOkResponse({ schema: TREATMENTS, description: 'One page of treatments', headers: pageHeaders(treatmentsOf(EXAMPLE_ID)) })
   async listTreatments(
     @Param('visitId', new IdPipe(VISIT_NOT_FOUND)) visitId: bigint,
     @Query() query: ListTreatmentsQuery,

@@ -28,11 +28,7 @@ import { VisitsController } from './visits.controller.js';
   providers: [
     { provide: VisitRepository, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmVisitRepository(dataSource) },
     { provide: VisitReader, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmVisitReader(dataSource) },
-    {
-      provide: TreatmentRepository,
-      inject: [DataSource],
-      useFactory: (dataSource: DataSource) => new TypeOrmTreatmentRepository(dataSource),
-    },
+    { provide: TreatmentRepository, inject: [DataSource], useFactory: (source: DataSource) => new TypeOrmTreatmentRepository(source) },
     provideUseCase(CreateVisit, VisitRepository, PetCatalogue),
     provideUseCase(GetVisit, VisitReader),
     provideUseCase(ListVisits, VisitReader),

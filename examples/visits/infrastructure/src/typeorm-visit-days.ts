@@ -1,6 +1,6 @@
 import { VisitDays } from '@animal-store/visits-domain';
 import type { EntityManager } from 'typeorm';
-import { VisitDayEntity } from './visit-day.entity.js';
+import { VisitDayEntity } from './visit.entity.js';
 
 export class TypeOrmVisitDays extends VisitDays {
   constructor(private readonly manager: EntityManager) {
