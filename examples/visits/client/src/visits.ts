@@ -9,15 +9,11 @@ export interface NewVisit {
   readonly notes?: string | null;
 }
 
-export interface VisitSummary extends Omit<NewVisit, 'petId' | 'notes'> {
+/** Without `notes` in a list. `petId` is a number, because the client only knows the int64 members of the product. */
+export interface Visit extends Omit<NewVisit, 'petId'> {
   readonly id: bigint;
-  /** Not exact above 2^53: the client only knows the int64 members of the product. */
   readonly petId: number;
   readonly status: string;
-}
-
-export interface Visit extends VisitSummary {
-  readonly notes: string | null;
 }
 
 type ListParams = Partial<Pick<NewVisit, 'petId'>> &
@@ -34,7 +30,7 @@ export class Visits {
     this.transport = new Transport(options);
   }
 
-  list(params: ListParams = {}, options?: RequestOptions): PagePromise<VisitSummary> {
+  list(params: ListParams = {}, options?: RequestOptions): PagePromise<Visit> {
     return listPage(this.transport, target('listVisits'), params, options);
   }
 

@@ -2,10 +2,10 @@ import { describeMigrations, useDatabase } from '@animal-store/test-kit';
 import { describeVisitsSuite } from '@animal-store/visits-testing';
 import { describe, expect, it } from '@jest/globals';
 import { TypeOrmTreatmentRepository } from './typeorm-treatment-repository.js';
-import { TypeOrmVisitDays } from './typeorm-visit-days.js';
 import { TypeOrmVisitReader } from './typeorm-visit-reader.js';
 import { TypeOrmVisitRepository } from './typeorm-visit-repository.js';
 import { visitsPersistence } from './visits-persistence.js';
+import { TypeOrmVisitDays } from './visits-subscriptions.js';
 
 const database = useDatabase(visitsPersistence);
 
