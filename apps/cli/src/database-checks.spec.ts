@@ -1,5 +1,19 @@
 import { expect, it } from '@jest/globals';
-import { describeClock, describeLag, describeRoom, describeVersion } from './database-checks.js';
+import { describeClock, describeLag, describeRoom, describeVersion, examine } from './database-checks.js';
+
+it.each([
+  ['TLS with the server failed: self-signed certificate', 'correct the certificate of the server'],
+  ['no pg_hba.conf entry for host "192.0.2.1", user "x", database "y", no encryption', 'add sslmode=verify-full to the URL'],
+  ['no pg_hba.conf entry for host "192.0.2.1", user "x", database "y", SSL encryption', 'the fix of the check'],
+])('the first fix of "%s" is "%s"', async (message, fix) => {
+  const found = await examine('database', ['the fix of the check'], () => Promise.reject(new Error(`${message}.`)), ', so it waits');
+  expect(found).toMatchObject({
+    check: 'database',
+    status: 'error',
+    found: `${message}, so it waits`,
+    fixes: expect.arrayContaining([fix]),
+  });
+});
 
 it.each([
   [150000, { status: 'ok', found: 'PostgreSQL 15.0' }],

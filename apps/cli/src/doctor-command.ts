@@ -1,8 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { redactKeys } from '@animal-store/access-domain';
 import type { Config } from '@animal-store/api/configuration';
 import { DatabaseClient, formatServers, parseDatabaseUrl, readSecretUrl, type SecretUrl } from '@animal-store/database';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { integerParser } from './arguments.js';
 import { AS_OWNER, dataDirOf, withDatabase } from './database.js';
@@ -64,11 +64,11 @@ function linesOf(output: Output, { status, check, found, fixes }: Finding): stri
   return `${paint(output, COLOURS[status], status.padEnd(STATUS_WIDTH))}  ${check}: ${found}\n${lines.join('')}`;
 }
 
-/** Calls `work` with the variables of the service. Without DATABASE_URL, they are those of `npm start`, if it has run before. */
+/** Calls `work` with the variables of the service. Without DATABASE_URL, they are those of `npm start`, if it has created its API key. */
 async function withVariables(terminal: Terminal, work: (env: NodeJS.ProcessEnv, source: string) => Promise<void>): Promise<void> {
   const { env } = terminal;
   const dataDir = dataDirOf(terminal);
-  if (env['DATABASE_URL'] || env['DATABASE_URL_FILE'] || !existsSync(join(dataDir, 'postgres'))) return work(env, '');
+  if (env['DATABASE_URL'] || env['DATABASE_URL_FILE'] || !existsSync(join(dataDir, 'api-key'))) return work(env, '');
   await withDatabase(terminal, AS_OWNER, ({ url }) => {
     const MIGRATION_DATABASE_URL = readSecretUrl(url);
     // The password of the role changes with each start.

@@ -1,5 +1,5 @@
-import { escapeControlCharacters } from '@animal-store/access-domain';
 import { styleText } from 'node:util';
+import { escapeControlCharacters } from '@animal-store/access-domain';
 import type { Command } from 'commander';
 import { type Output, paint } from './terminal.js';
 
@@ -82,6 +82,10 @@ export function jsonCommand(parent: Command, name: string, description: string, 
 }
 
 export function describeExample(line: string): string {
-  // commander removes the style if the output has no colours.
-  return `\n${styleText('bold', 'Example:', { validateStream: false })}\n  ${line}`;
+  return `\n${styleTitle('Example:')}\n  ${line}`;
+}
+
+/** Styles a title of the help. commander removes the style if the output shows no colours. */
+export function styleTitle(title: string): string {
+  return styleText('bold', title, { validateStream: false });
 }

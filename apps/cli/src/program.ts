@@ -1,7 +1,6 @@
-import { redactKeys } from '@animal-store/access-domain';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { styleText } from 'node:util';
+import { redactKeys } from '@animal-store/access-domain';
 import { Command, CommanderError, Help } from 'commander';
 import { addClientsCommand } from './clients-command.js';
 import { addDoctorCommand } from './doctor-command.js';
@@ -10,7 +9,7 @@ import { CliError, describeFailure, EXIT_FAILURE, EXIT_OK, EXIT_USAGE, inErrorSt
 import { addGrantsCommand } from './grants-command.js';
 import { addKeysCommand } from './keys-command.js';
 import { addMigrateCommand } from './migrate-command.js';
-import { describeExample } from './output.js';
+import { describeExample, styleTitle } from './output.js';
 import { addSeedCommand } from './seed-command.js';
 import { hasColours, type Output, paint, type ProcessTerminal, type Terminal } from './terminal.js';
 
@@ -88,8 +87,7 @@ Exit codes: ${String(EXIT_OK)} success, ${String(EXIT_FAILURE)} failure, ${Strin
     .exitOverride()
     .configureHelp({
       optionDescription: (option) => `${new Help().optionDescription(option)}${option.mandatory ? ' (required)' : ''}`,
-      // commander removes the style if the output shows no colours.
-      styleTitle: (title) => styleText('bold', title, { validateStream: false }),
+      styleTitle,
     })
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),

@@ -8,6 +8,7 @@ const WITHOUT_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'apps/cli/src/changed.ts': ['api-e2e', 'package', 'service-e2e'],
   'libs/pets/domain/src/changed.ts': ['generators'],
   'docs/guides/errors.md': ['api', 'api-e2e', 'checks-contexts', 'generators', 'service-e2e', 'start'],
+  'docs/operations.md': ['api', 'package', 'service-e2e'],
   'docs/openapi.json': ['api-e2e', 'checks', 'checks-contexts', 'faults'],
   Dockerfile: ['package'],
 };
@@ -30,7 +31,7 @@ describe('nx affected', () => {
     expect(affected).toEqual(dependentsOf(files));
   });
 
-  it('runs only the checks of documents for README.md and a decision', () => {
-    expect(dependentsOf(['README.md', 'docs/adr/README.md'])).toEqual(['checks-documents']);
+  it('runs only the checks of documents for README.md and the changelog', () => {
+    expect(dependentsOf(['README.md', 'CHANGELOG.md'])).toEqual(['checks-documents']);
   });
 });

@@ -1,6 +1,6 @@
 /** `npm run package`: writes the folder to deploy to `dist/package`, or to the folder in `--out`. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkPackages, collectLicences, createSbom, type LockedPackages, type Manifest } from './third-party.js';
 
@@ -8,10 +8,9 @@ const WORKSPACE = join(import.meta.dirname, '../../..');
 /** The name in the packaged package.json. Only a folder with this name in its package.json is overwritten. */
 const NAME = 'animal-store-service';
 const APPS = ['apps/api', 'apps/cli'];
-const ASSETS = 'apps/api/assets/docs';
 const GUIDES = 'apps/api/guides';
 /** Packages that write-guides.ts copies to the guides. */
-const IN_GUIDES = ['node_modules/minisearch'];
+const IN_GUIDES = ['node_modules/minisearch', 'node_modules/swagger-ui-dist'];
 const COMMAND = "#!/usr/bin/env node\nimport '../apps/cli/bundle/main.js';\n";
 
 const { values } = parseArgs({ options: { out: { type: 'string', default: join(WORKSPACE, 'dist/package') } } });
@@ -24,7 +23,7 @@ try {
 }
 
 /**
- * Writes the bundles, the guides, the assets of their pages, the licences and the SBOM to the folder `out`.
+ * Writes the bundles, the guides, the licences and the SBOM to the folder `out`.
  * @throws if a bundled package is not locked for production or differs in node_modules, or if `out` is neither empty nor an earlier package
  */
 function packageService(out: string): void {
@@ -33,10 +32,8 @@ function packageService(out: string): void {
   const locked = lockedPackages(join(WORKSPACE, 'package-lock.json'));
   const installed = lockedPackages(join(WORKSPACE, 'node_modules/.package-lock.json'));
   const { imports } = readJson<{ imports: Readonly<Record<string, string>> }>(join(WORKSPACE, 'apps/api/package.json'));
-  // Files that the reference page serves from packages, such as `swagger-ui-dist/swagger-ui.css`.
-  const servedFiles = Object.values(imports).filter((target) => !isOwn(target));
   const bundled = APPS.flatMap((app) => readJson<string[]>(join(WORKSPACE, app, 'bundle/packages.json')));
-  const packages = [...new Set([...bundled, ...IN_GUIDES, ...servedFiles.map((file) => `node_modules/${dirname(file)}`)])].sort();
+  const packages = [...new Set([...bundled, ...IN_GUIDES])].sort();
 
   checkPackages(locked, installed, packages);
   const sbom = createSbom(manifest, locked, packages);
@@ -46,24 +43,16 @@ function packageService(out: string): void {
     const filter = (path: string): boolean => basename(path) !== 'packages.json';
     cpSync(join(WORKSPACE, app, 'bundle'), join(out, app, 'bundle'), { recursive: true, filter });
   }
-  cpSync(join(WORKSPACE, ASSETS), join(out, ASSETS), { recursive: true });
   cpSync(join(WORKSPACE, GUIDES), join(out, GUIDES), { recursive: true });
-  for (const file of servedFiles) cpSync(join(WORKSPACE, 'node_modules', file), join(out, ASSETS, basename(file)));
   cpSync(join(WORKSPACE, 'LICENSE'), join(out, 'LICENSE'));
   writeFileSync(join(out, 'THIRD-PARTY-LICENSES.txt'), collectLicences(WORKSPACE, locked, packages));
   writeJson(join(out, 'sbom.cdx.json'), sbom);
   const { version, license } = manifest;
-  const own = Object.entries(imports).filter(([, target]) => isOwn(target));
-  const imported = Object.fromEntries(own.map(([name, target]) => [name, `./apps/api/${target.slice('./'.length)}`]));
+  const imported = Object.fromEntries(Object.entries(imports).map(([name, target]) => [name, `./apps/api/${target.slice('./'.length)}`]));
   const root = { name: NAME, version, private: true, description, license, type: 'module', imports: imported };
   writeJson(join(out, 'package.json'), root);
   mkdirSync(join(out, 'bin'));
   writeFileSync(join(out, 'bin/animal-store'), COMMAND, { mode: 0o755 });
-}
-
-/** Whether a target of the API's imports is a file of the API and not of a package. */
-function isOwn(target: string): boolean {
-  return target.startsWith('./');
 }
 
 function assertReplaceable(out: string): void {

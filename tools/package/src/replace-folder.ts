@@ -7,7 +7,8 @@ export async function replaceFolder(folder: string, files: ReadonlyMap<string, s
   for (const name of await readdir(folder)) if (!files.has(name)) await rm(join(folder, name));
   for (const [name, content] of files) {
     const file = join(folder, name);
-    if ((await readFile(file, 'utf8').catch(() => undefined)) === content) continue;
+    const current = await readFile(file).catch(() => undefined);
+    if (current?.equals(typeof content === 'string' ? Buffer.from(content) : content)) continue;
     await writeFile(`${file}.new`, content);
     await rename(`${file}.new`, file);
   }

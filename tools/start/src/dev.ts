@@ -3,25 +3,24 @@ import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants, setPriority } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, matchesGlob, relative } from 'node:path';
 import { type Plugin, type RolldownWatcher, watch } from 'rolldown';
 import { runUntilStopped } from './run-until-stopped.js';
 
 const WORKSPACE = join(import.meta.dirname, '../../..');
 /** In the API's folder, because the sources look up files through the API's package.json. */
 const BUNDLE = join(WORKSPACE, 'apps/api/dev/dist');
-const GUIDES = join(WORKSPACE, 'docs/guides');
-const CLIENT = join(WORKSPACE, 'libs/client/README.md');
+/** What write-guides.ts reads. */
+const GUIDES = ['docs/**/*.{md,go,svg}', 'CONTRIBUTING.md', 'libs/{client,database,http-kit}/README.md', 'apps/api/assets/docs/*'];
 
 /** Renders the guides when one changes. Rolldown then writes the bundle again, which restarts the service. */
 const renderGuides: Plugin = {
   name: 'render-guides',
   buildStart() {
-    for (const name of globSync('**/*.{md,go}', { cwd: GUIDES })) this.addWatchFile(join(GUIDES, name));
-    this.addWatchFile(CLIENT);
+    for (const name of globSync(GUIDES, { cwd: WORKSPACE })) this.addWatchFile(join(WORKSPACE, name));
   },
   watchChange(file) {
-    if (!file.startsWith(GUIDES) && file !== CLIENT) return;
+    if (!GUIDES.some((pattern) => matchesGlob(relative(WORKSPACE, file), pattern))) return;
     spawnSync(process.execPath, [join(WORKSPACE, 'tools/package/dist/write-guides.js')], { stdio: 'inherit' });
   },
 };

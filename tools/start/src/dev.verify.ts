@@ -11,8 +11,8 @@ const WORKSPACE = join(import.meta.dirname, '../../..');
 /** What `npm run dev` reads. The outputs are copied too, so that only what is stale is built. */
 const COPIED_NAMES = [
   'apps/api',
-  'docs/guides',
-  'docs/openapi.json',
+  'CONTRIBUTING.md',
+  'docs',
   'libs',
   'tools/build.mjs',
   'tools/package',

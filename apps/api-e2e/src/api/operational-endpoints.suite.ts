@@ -85,3 +85,51 @@ describe.each(['/docs', '/docs/errors', '/docs/reference'])('%s', (path) => {
     return path.slice(api.path('').length);
   }
 });
+
+describe('the address of a page', () => {
+  it.each([
+    ['/', '/docs'],
+    ['/docs/', '/docs'],
+    ['/docs/quickstart/', '/docs/quickstart'],
+    ['/docs/Quickstart', '/docs/quickstart'],
+  ])('%s is redirected to %s, without a key', async (path, page) => {
+    const { status, headers } = await api.get(path, WITHOUT_KEY);
+    expect([status, new URL(headers['location'] ?? '', api.url).pathname]).toEqual([302, api.path(page)]);
+  });
+
+  it.each(['/docs/missing', '/docs/Missing/', '/docs/missing/page', '/docs/../package.json', '/docs/quickstart.html', '/docs/%zz'])(
+    '%s does not exist: 404 with a page that has a search',
+    async (path) => {
+      const { status, headers, text } = await api.get(path, WITHOUT_KEY);
+      expect([status, headers['content-type'], headers['cache-control']]).toEqual([404, 'text/html; charset=utf-8', 'no-store']);
+      expect(text).toContain('Page not found');
+      expect(text).toContain('class="search"');
+    },
+  );
+});
+
+describe('the text of pages and assets', () => {
+  it.each(['/docs', '/docs/errors', '/docs/assets/docs.css', '/docs/assets/swagger-ui-bundle.js'])(
+    '%s is compressed as Accept-Encoding says',
+    async (path) => {
+      const get = (field: string, known?: string) =>
+        api.get(path, { ...WITHOUT_KEY, headers: { 'accept-encoding': field, ...(known !== undefined && { 'if-none-match': known }) } });
+      const tags = new Set<string>();
+      for (const [field, encoding] of [
+        ['gzip, br', 'br'],
+        ['gzip;q=0.5, br;q=0', 'gzip'],
+        ['identity', undefined],
+      ] as const) {
+        const { status, headers } = await get(field);
+        const { etag = '', vary, 'content-encoding': used } = headers;
+        expect([status, used]).toEqual([200, encoding]);
+        expect(vary?.split(', ')).toContain('Accept-Encoding');
+        const unchanged = await get(field, etag);
+        expect(unchanged).toMatchObject({ status: 304, text: '', headers: { etag, vary } });
+        expect(unchanged.headers['content-encoding']).toBeUndefined();
+        tags.add(etag);
+      }
+      expect(tags.size).toBe(3);
+    },
+  );
+});

@@ -14,11 +14,12 @@ const KNOWN_PATHS: readonly [string, readonly string[]][] = [
   ['/health/live', ['GET', 'HEAD', 'OPTIONS']],
   ['/health/ready', ['GET', 'HEAD', 'OPTIONS']],
   ['/openapi.json', ['GET', 'HEAD', 'OPTIONS']],
+  ['/', ['GET', 'HEAD', 'OPTIONS']],
   ['/docs', ['GET', 'HEAD', 'OPTIONS']],
+  ['/docs/errors', ['GET', 'HEAD', 'OPTIONS']],
 ];
 
 const UNKNOWN_PATHS = [
-  '/',
   '/v1',
   '/v1/',
   '/pets',
@@ -42,7 +43,6 @@ const UNKNOWN_PATHS = [
   '/favicon.ico',
   '/.env',
   '/package.json',
-  '/docs/../package.json',
   '/docs/assets/missing.js',
   '/docs/assets/__proto__',
   '/__proto__',
@@ -73,7 +73,7 @@ describe('an unknown path', () => {
     expectError(await api.send('POST', '/v1/unknown', options), 'route_not_found');
   });
 
-  it.each(['/%zz', '/v1/%ff', '/v1/pets/1/%zz', '/%', '/docs/%zz'])(
+  it.each(['/%zz', '/v1/%ff', '/v1/pets/1/%zz', '/%', '/docs/assets/%zz'])(
     'responds with an error to %s, which cannot be decoded',
     async (path) => {
       expectError(await api.get(path, WITHOUT_KEY), 'route_not_found', 'invalid_request');
@@ -121,7 +121,10 @@ describe('HEAD', () => {
     ['/v1/pets/{petId}', { headers: { 'if-none-match': '*' } }],
     ['/v1/unknown', WITHOUT_KEY],
     ['/openapi.json', WITHOUT_KEY],
+    ['/', WITHOUT_KEY],
     ['/docs', WITHOUT_KEY],
+    ['/docs', { ...WITHOUT_KEY, headers: { 'accept-encoding': 'br' } }],
+    ['/docs/missing', WITHOUT_KEY],
     ['/docs', { ...WITHOUT_KEY, headers: { 'if-none-match': '*' } }],
     ['/docs/assets/docs.js', WITHOUT_KEY],
     ['/docs/assets/missing.js', WITHOUT_KEY],

@@ -83,6 +83,13 @@ describe('the conformance to the OpenAPI document', () => {
     }
   });
 
+  it('accepts HTML for unknown pages, but not for assets and other statuses', () => {
+    const violations = (path: string, status: number) =>
+      conformance.violations('GET', path, { status, text: '<!doctype html>', headers: COMMON });
+    expect(violations('/docs/missing', 404)).toEqual([]);
+    expect([violations('/docs/assets/x.js', 404), violations('/docs/missing', 400), violations('/missing', 404)]).not.toContainEqual([]);
+  });
+
   it('checks only the schema of errors outside the operations', () => {
     for (const [method, path] of [
       ['GET', '/pets'],

@@ -57,7 +57,7 @@ function choose(tab) {
   const before = tab.getBoundingClientRect().top;
   window.choose('language', tab.dataset.language);
   showLanguage(tab.dataset.language);
-  scrollBy({ top: tab.getBoundingClientRect().top - before, behavior: 'instant' });
+  scrollBy(0, tab.getBoundingClientRect().top - before);
 }
 
 /** A sample without this language remains unchanged. */

@@ -16,6 +16,10 @@ for (const { description: name, url } of description.servers) {
   document.getElementById('reference').before(entry);
 }
 
+for (const operation of Object.values(description.paths).flatMap((item) => Object.values(item))) {
+  operation.responses = collapsed(operation.responses);
+}
+
 new MutationObserver(nameControls).observe(document.getElementById('reference'), { childList: true, subtree: true });
 
 SwaggerUIBundle({
@@ -30,6 +34,20 @@ SwaggerUIBundle({
   validatorUrl: null,
   plugins: [AccessibleLayout, ExactExamples, ExactResponses],
 });
+
+/** Returns the responses with all errors as one, and without the headers that every response has, which the page lists above. */
+function collapsed(responses) {
+  const { responses: shared } = description.components;
+  const [errors, others] = [[], {}];
+  for (const [status, response] of Object.entries(responses)) {
+    const { headers = {}, content } = shared[response.$ref?.split('/').at(-1)] ?? response;
+    const own = Object.entries(headers).filter(([, { $ref }]) => !$ref);
+    if (status < '400') others[status] = { ...response, headers: Object.fromEntries(own) };
+    else errors.push(...Object.keys(content['application/json'].examples).map((code) => `- ${status} [${code}](errors#${code})`));
+  }
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+  return errors.length > 0 ? { ...others, default: { description: errors.join('\n'), content } } : others;
+}
 
 /** Replaces Swagger UI's layout, which has a second `main`, and its links inside buttons, which screen readers cannot read. */
 function AccessibleLayout() {

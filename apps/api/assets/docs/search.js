@@ -10,8 +10,9 @@ const [input, status, results] = ['input', 'p', 'ol'].map((name) => dialog.query
 
 document.querySelector('button.search').addEventListener('click', open);
 document.addEventListener('keydown', (event) => {
-  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest('input, textarea, select, [contenteditable], dialog')) return;
+  const isCommand = event.ctrlKey || event.metaKey;
+  const isTyping = event.target.closest('input, textarea, select, [contenteditable], dialog');
+  if (event.altKey || !(isCommand ? event.key.toLowerCase() === 'k' : event.key === '/' && !isTyping)) return;
   event.preventDefault();
   open();
 });
@@ -33,6 +34,7 @@ function show() {
   if (!index) return;
   const query = input.value.trim();
   const options = { prefix: true, fuzzy: ({ length }) => (length > 4 ? 0.2 : 0), boost: { page: 3, heading: 4 } };
+  options.boostDocument = (_id, _term, { weight }) => weight;
   const all = index.search(query, { ...options, combineWith: 'AND' });
   const found = (all.length > 0 ? all : index.search(query, options)).slice(0, MAX_RESULTS);
   status.textContent = query && (found.length === 1 ? '1 result' : `${found.length || 'No'} results`);

@@ -44,7 +44,7 @@ function addEntityTag(request: FastifyRequest, reply: FastifyReply, payload: unk
   reply.header('etag', tag);
   const known = request.headers['if-none-match'];
   if (known !== undefined && matches(known, tag)) {
-    reply.code(304).removeHeader('content-type');
+    reply.code(304).removeHeader('content-type').removeHeader('content-encoding');
     done(null, request.method === 'HEAD' ? '' : null);
   } else {
     done(null, payload);

@@ -6,15 +6,15 @@ import { expect } from '@jest/globals';
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 
-const GUIDES = join(import.meta.dirname, '../../../../docs/guides/*.md');
+const GUIDES = join(import.meta.dirname, '../../../api/guides/*.html');
 
 export const DESKTOP = { width: 1440, height: 900 };
 export const REFERENCE = '/docs/reference';
 /** The paths of all pages. */
-export const PAGES = [
-  ...globSync(GUIDES).map((file) => (basename(file) === 'README.md' ? '/docs' : `/docs/${basename(file, '.md')}`)),
-  '/docs/typescript-client',
-];
+export const PAGES = globSync(GUIDES)
+  .map((file) => basename(file, '.html'))
+  .filter((name) => name !== 'not-found')
+  .map((name) => (name === 'index' ? '/docs' : `/docs/${name}`));
 
 const VIEWPORTS = { desktop: DESKTOP, phone: PHONE };
 export type Device = keyof typeof VIEWPORTS;

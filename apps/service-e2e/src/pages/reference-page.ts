@@ -51,6 +51,9 @@ export function describeReferencePage(
     it('has a title and opens the operation of a link', async () => {
       await page.locator('#operations-pets-createPet.is-open').waitFor();
       expect(await page.title()).toBe('API reference · Animal Store API');
+      // All errors are one response, whose codes are links.
+      expect(await operation('createPet').locator('tbody .response-col_status').allInnerTexts()).toEqual(['201', 'default']);
+      await operation('createPet').getByRole('link', { name: 'rate_limited' }).waitFor();
       await screenshot(page, `reference-page-${device}`, { fullPage: true });
     });
 

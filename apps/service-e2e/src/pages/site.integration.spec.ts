@@ -6,8 +6,8 @@ import type { Page } from 'playwright-core';
 import { accessibilityViolations, DESKTOP, DISPLAYS, expectAccessible, PAGES } from './pages.js';
 import { describeReferencePage } from './reference-page.js';
 
-/** Other sites that the guides link to. The tests do not request them. */
-const EXTERNAL_LINKS = /^https:\/\/(?:www\.rfc-editor\.org|datatracker\.ietf\.org)\//;
+/** Links to other sites and to a service of the reader. The tests do not request them. */
+const EXTERNAL_LINKS = /^https:\/\/|^http:\/\/localhost:3000\//;
 
 const own = useOwnService();
 const browser = useBrowser(own);
@@ -71,6 +71,23 @@ describe('a new user', () => {
     await page.close();
   });
 
+  it('finds what a caller or an operator means', async () => {
+    const page = await open('/docs');
+    await page.keyboard.press('Control+k');
+    const first = page.getByRole('dialog').getByRole('listitem').first();
+    for (const [word, title] of [
+      ['sort', 'What is not supported'],
+      ['webhook', 'What is not supported'],
+      ['SDK', 'TypeScript client'],
+      ['helm', 'PostgreSQL on Kubernetes'],
+      ['postgres', 'PostgreSQL on Kubernetes'],
+    ] as const) {
+      await page.getByRole('searchbox').fill(word);
+      await first.getByText(title).first().waitFor();
+    }
+    await page.close();
+  });
+
   it('opens the navigation on a phone', async () => {
     const page = await browser.open('/docs/errors', { viewport: PHONE });
     const navigation = page.getByRole('navigation', { name: 'Documentation' });
@@ -78,6 +95,14 @@ describe('a new user', () => {
     await page.getByRole('button', { name: 'Menu' }).click();
     await navigation.getByRole('link', { name: 'Rate limits' }).click();
     await page.getByRole('heading', { level: 1, name: 'Rate limits' }).waitFor();
+    await page.close();
+  });
+
+  it('opens the table of contents on a phone', async () => {
+    const page = await browser.open('/docs/errors', { viewport: PHONE });
+    await page.locator('summary').click();
+    await page.getByRole('link', { name: 'rate_limited', exact: true }).filter({ visible: true }).first().click();
+    await page.waitForURL('**/docs/errors#rate_limited');
     await page.close();
   });
 
@@ -161,7 +186,7 @@ describe('links', () => {
         const { status, text } = await own.api.get(pathname);
         if (status !== 200) dead.push(`${from} → ${to}`);
         visited.set(pathname, new Set(valuesOf(text, / id="([^"]+)"/g)));
-        const found = valuesOf(text, /<a [^>]*href="([^"]+)"/g).map((target) => new URL(target, origin + pathname).href);
+        const found = valuesOf(text, /<a (?:[^>]* )?href="([^"]+)"/g).map((target) => new URL(target, origin + pathname).href);
         links.push(...found.map((target) => ({ from: pathname, to: target })));
       }
       if (hash !== '' && !hash.startsWith('#/') && !visited.get(pathname)?.has(hash.slice(1))) dead.push(`${from} → ${to}`);

@@ -5,14 +5,21 @@ import { renderGuides } from './render-guides.js';
 import { renderSearchIndex } from './search-index.js';
 
 const HOME = '# Home\n\nWelcome.\n\n## Start\n\n- [First](first.md)\\\n  Begin here.\n- [Second](second.md)\\\n  Go on.\n';
+const INDEX = '# Documents\n\nAll.\n\n## Team\n\n- The [decisions](adr/README.md), and the [guides](guides/README.md)\n';
 const SECOND = '# Second\n\nText.\n\n## A `code` & more\n\nText.\n';
 
 /** Renders a home page and two guides. The first guide has this content. */
 function render(first: string, others: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
-  return renderGuides(
-    new Map(Object.entries({ 'README.md': HOME, 'first.md': `# First\n\nText.\n\n${first}`, 'second.md': SECOND, ...others })),
-    '1.2.3',
-  );
+  const sources = {
+    'docs/guides/README.md': HOME,
+    'docs/README.md': INDEX,
+    'docs/guides/first.md': `# First\n\nText.\n\n${first}`,
+    'docs/guides/second.md': SECOND,
+    'docs/adr/README.md': '# Decisions\n\n[One](0001-one.md)\n',
+    'docs/adr/0001-one.md': '# One\n\nText.\n\n```text\n1\n```\n',
+    ...others,
+  };
+  return renderGuides(new Map(Object.entries(sources)), { api: '1.2.3', service: '4.5.6' });
 }
 
 const first = (markdown: string): string => render(markdown).get('first.html') ?? '';
@@ -20,7 +27,15 @@ const first = (markdown: string): string => render(markdown).get('first.html') ?
 describe('renderGuides', () => {
   it('renders each page with its title, description and navigation', () => {
     const pages = render('');
-    expect([...pages.keys()].sort()).toEqual(['first.html', 'index.html', 'second.html']);
+    expect([...pages.keys()].sort()).toEqual([
+      'adr-0001-one.html',
+      'decisions.html',
+      'documents.html',
+      'first.html',
+      'index.html',
+      'not-found.html',
+      'second.html',
+    ]);
     expect(pages.get('second.html')).toContain('<title>Second · Animal Store API</title>');
     expect(pages.get('second.html')).toContain('<meta name="description" content="Text." />');
     expect(pages.get('second.html')).toContain(
@@ -28,6 +43,32 @@ describe('renderGuides', () => {
     );
     expect(pages.get('second.html')).toContain('<a rel="prev" href="first">');
     expect(pages.get('second.html')).toContain('<b>Animal Store</b> API 1.2.3');
+    expect(pages.get('adr-0001-one.html')).toContain(
+      '<p>Team</p>\n        <ul><li><a href="decisions">Decisions</a></li><li><a href="documents">All documents</a></li></ul>',
+    );
+  });
+
+  it('links each page to its source on GitHub, and names the versions of API and service', () => {
+    expect(render('').get('adr-0001-one.html')).toContain(
+      '<footer><a href="https://github.com/animal-store/animal-store/edit/main/docs/adr/0001-one.md">Edit this page</a><span>API 1.2.3, service 4.5.6</span></footer>',
+    );
+  });
+
+  it('links between pages of different folders, and to GitHub for other files', () => {
+    expect(first('[one](../adr/0001-one.md), [code](../../libs/kernel#x)')).toContain(
+      '<a href="adr-0001-one">one</a>, <a href="https://github.com/animal-store/animal-store/blob/main/libs/kernel#x">code</a>',
+    );
+    expect(render('').get('decisions.html')).toContain('<a href="adr-0001-one">One</a>');
+  });
+
+  it('shows a diagram as text, with a link to the picture', () => {
+    const page = first('```mermaid\nflowchart TB\n  A --> B\n```\n');
+    expect(page).toContain('A --&gt; B');
+    expect(page).toContain('href="https://github.com/animal-store/animal-store/blob/main/docs/guides/first.md">as a picture on GitHub</a>');
+  });
+
+  it('shows the code of the pages for other readers without the captions and tabs of samples', () => {
+    expect(render('').get('adr-0001-one.html')).toContain('<figcaption class="caption">Text</figcaption>');
   });
 
   it('writes relative links, which work below a base path', () => {
@@ -65,22 +106,24 @@ describe('renderGuides', () => {
   });
 
   it.each([
-    ['a link to a missing page', '[x](third.md)', 'first.md has a dead link: third.md'],
-    ['a link to a missing heading', '[x](second.md#third)', 'first.md has a dead link: second.md#third'],
-    ['a link to a missing heading of the same page', '[x](#third)', 'first.md has a dead link: #third'],
-    ['a link out of the guides', '[x](../security.md)', 'first.md has a dead link: ../security.md'],
-    ['two equal headings', '## A\n\n## A\n', 'first.md has two headings #a'],
-    ['an unknown language', '```cobol\nSTOP RUN.\n```\n', 'first.md has a code block in the unknown language "cobol"'],
+    ['a link to a missing page', '[x](third.md)', 'docs/guides/first.md has a dead link: third.md'],
+    ['a link to a missing heading', '[x](second.md#third)', 'docs/guides/first.md has a dead link: second.md#third'],
+    ['a link to a missing heading of the same page', '[x](#third)', 'docs/guides/first.md has a dead link: #third'],
+    ['a link to a missing page of another folder', '[x](../none.md)', 'docs/guides/first.md has a dead link: ../none.md'],
+    ['two equal headings', '## A\n\n## A\n', 'docs/guides/first.md has two headings #a'],
+    ['an unknown language', '```cobol\nSTOP RUN.\n```\n', 'docs/guides/first.md has a code block in the unknown language "cobol"'],
   ])('rejects %s', (_what, markdown, message) => {
     expect(() => render(markdown)).toThrow(message);
   });
 
   it('rejects a page that is not in the navigation', () => {
-    expect(() => render('', { 'third.md': SECOND })).toThrow('README.md must list every guide once');
+    expect(() => render('', { 'docs/third.md': SECOND })).toThrow('docs/README.md must list every page once');
   });
 
   it('rejects a page without a title and a first paragraph', () => {
-    expect(() => render('', { 'second.md': '## Second\n' })).toThrow('second.md must begin with a title and a paragraph');
+    expect(() => render('', { 'docs/guides/second.md': '## Second\n' })).toThrow(
+      'docs/guides/second.md must begin with a title and a paragraph',
+    );
   });
 });
 
@@ -106,7 +149,7 @@ curl ignored
   const OPERATION = { operationId: 'listPets', tags: ['pets'], summary: 'List all animals', description: 'By `status`.' };
 
   async function search(query: string): Promise<object[]> {
-    const module = renderSearchIndex(new Map([['pages.md', GUIDE]]), { paths: { '/pets': { get: OPERATION } } });
+    const module = renderSearchIndex(new Map([['docs/guides/pages.md', GUIDE]]), { paths: { '/pets': { get: OPERATION } } });
     const { index, options } = (await import(`data:text/javascript,${encodeURIComponent(module)}`)) as { index: never; options: Options };
     return MiniSearch.loadJS(index, options).search(query);
   }

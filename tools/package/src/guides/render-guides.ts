@@ -2,17 +2,20 @@ import { posix } from 'node:path';
 import hljs from 'highlight.js/lib/common';
 import http from 'highlight.js/lib/languages/http';
 import { Marked, Renderer, type Token, type Tokens } from 'marked';
-import { headingId, HOME, pathOf } from './guide-sources.js';
-import { escapeHtml, type GuidePage, type Heading, layOut, type NavigationGroup } from './guide-layout.js';
+import { headingId, HOME, INDEX, isGuide, pathOf } from './guide-sources.js';
+import { escapeHtml, GITHUB, type GuidePage, type Heading, layOut, type NavigationGroup, type Versions } from './guide-layout.js';
 
 /** The page with the API reference instead of a table of contents. */
-const REFERENCE = 'reference.md';
-const GUIDES = 'docs/guides';
-const OPENAPI = '../openapi.json';
+const REFERENCE = 'docs/guides/reference.md';
+const OPENAPI = 'docs/openapi.json';
+const DECISION = /^docs\/adr\/\d/;
+const PAGE = /^docs\/(?:adr\/|guides\/)?[\w-]+\.md$/;
 
 /** Languages of samples. A sample is one request in several languages, in this order. */
 const SAMPLES: Readonly<Record<string, string>> = { sh: 'curl', ts: 'TypeScript', js: 'JavaScript', python: 'Python', go: 'Go' };
 const CAPTIONS: Readonly<Record<string, string>> = { json: 'Response body', http: 'Response', text: 'Output' };
+/** Captions on the other readers' pages, where a block is not a sample of the API. */
+const OTHER_CAPTIONS: Readonly<Record<string, string>> = { sh: 'Terminal', ts: 'TypeScript', text: 'Text' };
 
 hljs.registerLanguage('http', http);
 // The body of a response is JSON. By default, its language is guessed.
@@ -25,40 +28,58 @@ interface Sample {
 }
 
 /**
- * Renders the guides.
- * @param sources Markdown by path from docs/guides.
- * @param version Version of the API, shown on each page.
+ * Renders the pages.
+ * @param sources Markdown by path from the root of the workspace.
+ * @param versions Shown on each page.
  * @returns HTML by file name
  * @throws if a page is not in the navigation, a link is dead, two headings of a page are equal, or a code block has an unknown language
  */
-export function renderGuides(sources: ReadonlyMap<string, string>, version: string): ReadonlyMap<string, string> {
-  const navigation = navigationOf(sources.get(HOME) ?? '');
-  const pages = navigation.flatMap(({ pages }) => pages);
-  const listed = [HOME, ...pages.map(({ file }) => file)].sort();
-  if (listed.join() !== [...sources.keys()].sort().join()) throw new Error(`${HOME} must list every guide once: ${listed.join(', ')}`);
+export function renderGuides(sources: ReadonlyMap<string, string>, versions: Versions): ReadonlyMap<string, string> {
+  const navigation = navigationOf(sources);
+  const listed = navigation.flatMap(({ pages }) => pages.map(({ file }) => file)).sort();
+  const expected = [...sources.keys()].filter((file) => file !== HOME && !DECISION.test(file)).sort();
+  if (listed.join() !== expected.join()) throw new Error(`${HOME} and ${INDEX} must list every page once: ${listed.join(', ')}`);
   const anchors = new Map([...sources].map(([file, markdown]) => [file, headingsOf(file, new Marked().lexer(markdown))]));
-  return new Map(
-    [...sources].map(([file, markdown]) => {
-      const page: GuidePage = {
-        path: pathOf(file),
-        headings: anchors.get(file) ?? [],
-        isReference: file === REFERENCE,
-        ...render(file, markdown, anchors),
-      };
-      return [`${page.path || 'index'}.html`, layOut(page, navigation, version)];
-    }),
-  );
+  const pages = [...sources].map(([file, markdown]): GuidePage => {
+    const headings = anchors.get(file) ?? [];
+    return { file, path: pathOf(file), headings, isReference: file === REFERENCE, ...render(file, markdown, anchors) };
+  });
+  const files = new Map([...pages, NOT_FOUND].map((page) => [`${page.path || 'index'}.html`, layOut(page, navigation, versions)]));
+  if (files.size !== pages.length + 1) throw new Error('Two pages have the same path');
+  return files;
 }
 
-/** Returns the lists of links below the headings of the home page. */
-function navigationOf(markdown: string): NavigationGroup[] {
+/** The page for unknown paths. */
+const NOT_FOUND: GuidePage = {
+  path: 'not-found',
+  title: 'Page not found',
+  description: 'There is no page with this address.',
+  headings: [],
+  content:
+    '<h1>Page not found</h1>\n<p>There is no page with this address. Search the documentation, or choose a page of the navigation.</p>\n',
+  isReference: false,
+};
+
+/** Returns the lists of links below the headings of the home page and of the index. A page is listed where it is first linked. */
+function navigationOf(sources: ReadonlyMap<string, string>): NavigationGroup[] {
+  const groups = [HOME, INDEX].flatMap((file) => groupsOf(file, sources));
+  groups.at(-1)?.pages.push({ title: 'All documents', file: INDEX, path: pathOf(INDEX) });
+  const seen = new Set<string>();
+  return groups
+    .map(({ title, pages }) => ({ title, pages: pages.filter(({ file }) => !seen.has(file) && seen.add(file)) }))
+    .filter(({ pages }) => pages.length > 0);
+}
+
+function groupsOf(index: string, sources: ReadonlyMap<string, string>): NavigationGroup[] {
   const groups: NavigationGroup[] = [];
-  for (const token of new Marked().lexer(markdown)) {
+  for (const token of new Marked().lexer(sources.get(index) ?? '')) {
     if (token.type === 'heading' && token['depth'] === 2) groups.push({ title: (token as Tokens.Heading).text, pages: [] });
     if (token.type !== 'list') continue;
-    for (const { text } of (token as Tokens.List).items) {
-      const [, title = '', file = ''] = /^\[([^\]]+)\]\(([^)]+)\)/.exec(text) ?? [];
-      groups.at(-1)?.pages.push({ title, file, path: pathOf(file) });
+    for (const [, title = '', path = ''] of token.raw.matchAll(/\[([^\]]+)\]\(([^)#]+)\)/g)) {
+      const file = posix.join(posix.dirname(index), path);
+      const markdown = sources.get(file);
+      if (markdown === undefined || file === HOME) continue;
+      groups.at(-1)?.pages.push({ title: index === HOME ? title : (/^# (.+)$/m.exec(markdown)?.[1] ?? title), file, path: pathOf(file) });
     }
   }
   return groups;
@@ -79,6 +100,8 @@ function render(
   markdown: string,
   anchors: ReadonlyMap<string, readonly Heading[]>,
 ): Pick<GuidePage, 'title' | 'description' | 'content'> {
+  // Landmarks need unique names.
+  let tables = 0;
   const marked = new Marked({
     renderer: {
       heading({ tokens, text, depth }) {
@@ -91,11 +114,15 @@ function render(
       link({ href, tokens }) {
         return `<a href="${escapeHtml(addressOf(href, file, anchors))}">${this.parser.parseInline(tokens)}</a>`;
       },
+      image({ href, text }) {
+        return `<img src="${file === HOME ? 'docs/' : ''}assets/${posix.basename(href)}" alt="${escapeHtml(text)}" />`;
+      },
       // Wide tables scroll, also with the keyboard.
       table(token) {
-        const label = token.header.map(({ text }) => text.replaceAll('`', '')).join(', ');
+        const name = token.header.map(({ text }) => text.replaceAll('`', '')).join(', ');
+        const label = `Table ${++tables}: ${name}`;
         const table = String(Renderer.prototype.table.call(this, token));
-        return `<div class="table" role="region" aria-label="${escapeHtml(`Table: ${label}`)}" tabindex="0">${table}</div>\n`;
+        return `<div class="table" role="region" aria-label="${escapeHtml(label)}" tabindex="0">${table}</div>\n`;
       },
     },
   });
@@ -129,8 +156,17 @@ function groupSamples(file: string, tokens: readonly Token[]): Token[] {
       result.push(token);
       continue;
     }
+    if ((token as Tokens.Code).lang === 'mermaid') {
+      flush();
+      result.push(html(diagram(file, token as Tokens.Code)));
+      continue;
+    }
     const sample = sampleOf(file, token as Tokens.Code);
     const { language } = sample;
+    if (!isGuide(file)) {
+      result.push(html(figure(sample, OTHER_CAPTIONS[language] ?? language.toUpperCase())));
+      continue;
+    }
     if (SAMPLES[language] !== undefined) {
       // A repeated language starts the next sample.
       if (group.some((other) => other.language === language)) flush();
@@ -146,8 +182,14 @@ function groupSamples(file: string, tokens: readonly Token[]): Token[] {
   return result;
 }
 
+/** Returns the text of a Mermaid diagram, which is readable. Drawing it here would need Mermaid and a browser in the build. */
+function diagram(file: string, { text }: Tokens.Code): string {
+  const link = `<a href="${GITHUB}/blob/main/${file}">as a picture on GitHub</a>`;
+  return `<figure class="code"><figcaption class="caption"><span>Diagram, also ${link}</span></figcaption><pre tabindex="0"><code>${escapeHtml(text)}</code></pre></figure>\n`;
+}
+
 function sampleOf(file: string, { lang = '', text }: Tokens.Code): Sample {
-  const [language = ''] = lang.split(' ');
+  const [language = ''] = (isGuide(file) ? lang : lang || 'text').split(' ');
   if (!hljs.getLanguage(language)) throw new Error(`${file} has a code block in the unknown language "${language}"`);
   return { language, html: `<pre tabindex="0"><code>${hljs.highlight(text, { language }).value}</code></pre>` };
 }
@@ -170,18 +212,18 @@ function figure({ html }: Sample, caption: string, kind = ''): string {
   return `<figure class="code ${kind}"><figcaption class="caption">${caption}</figcaption>${html}</figure>\n`;
 }
 
-/** Returns the address of a link on the site. */
+/** Returns the address of a link on the site. A link to a file that is not a page leads to GitHub. */
 function addressOf(href: string, file: string, anchors: ReadonlyMap<string, readonly Heading[]>): string {
-  if (/^https:/.test(href)) return href;
-  const up = file === HOME ? '' : '../';
-  if (href === OPENAPI) return `${up}openapi.json`;
+  if (/^https?:/.test(href)) return href;
   const [, path = '', id] = /^([^#]*)(?:#(.+))?$/.exec(href) ?? [];
-  // The page of another folder links to the guides relative to its own folder.
-  const target = path && posix.relative(GUIDES, posix.join(GUIDES, posix.dirname(file), path));
-  const headings = anchors.get(target || file);
-  if (!headings || (id !== undefined && !headings.some((heading) => heading.id === id)))
-    throw new Error(`${file} has a dead link: ${href}`);
+  const target = path === '' ? file : posix.join(posix.dirname(file), path);
+  if (target === OPENAPI) return `${file === HOME ? '' : '../'}openapi.json`;
   const fragment = id === undefined ? '' : `#${id}`;
-  if (target === '') return fragment;
-  return target === HOME ? `${up}docs${fragment}` : `${file === HOME ? 'docs/' : ''}${pathOf(target)}${fragment}`;
+  const headings = anchors.get(target);
+  const isDead = headings ? id !== undefined && !headings.some((heading) => heading.id === id) : PAGE.test(target);
+  if (isDead) throw new Error(`${file} has a dead link: ${href}`);
+  if (!headings) return `${GITHUB}/blob/main/${target}${fragment}`;
+  if (path === '') return fragment;
+  if (target === HOME) return `${file === HOME ? '' : '../'}docs${fragment}`;
+  return `${file === HOME ? 'docs/' : ''}${pathOf(target)}${fragment}`;
 }

@@ -1,6 +1,6 @@
 import { Marked, type Token, type Tokens } from 'marked';
 import MiniSearch, { type Options } from 'minisearch';
-import { CLIENT, headingId, HOME, pathOf } from './guide-sources.js';
+import { CLIENT, headingId, HOME, INDEX, isGuide, pathOf } from './guide-sources.js';
 
 /** The part of docs/openapi.json that is searched. */
 export interface SearchedDocument {
@@ -21,10 +21,15 @@ interface Section {
   readonly text: string;
   /** URL below `/docs/`. */
   readonly url: string;
+  /** The pages for callers of the API come first. */
+  readonly weight: number;
 }
 
 /** Options of MiniSearch, which the page needs to load the index. */
-const OPTIONS = { fields: ['page', 'heading', 'text'], storeFields: ['page', 'heading', 'text', 'url'] } satisfies Options<Section>;
+const OPTIONS = {
+  fields: ['page', 'heading', 'text'],
+  storeFields: ['page', 'heading', 'text', 'url', 'weight'],
+} satisfies Options<Section>;
 
 /** Returns the module that the pages import: the options and the serialised index of all sections and operations. */
 export function renderSearchIndex(sources: ReadonlyMap<string, string>, document: SearchedDocument): string {
@@ -36,8 +41,8 @@ export function renderSearchIndex(sources: ReadonlyMap<string, string>, document
 
 /** Returns the text below each heading, without code blocks. */
 function sectionsOf(file: string, markdown: string): Section[] {
-  // The home page only links to the others.
-  if (file === HOME) return [];
+  // These only link to the others.
+  if (file === HOME || file === INDEX) return [];
   const sections: { heading: string; id: string; texts: string[] }[] = [];
   for (const token of new Marked().lexer(markdown)) {
     if (token.type !== 'heading') sections.at(-1)?.texts.push(textOf(token));
@@ -49,6 +54,7 @@ function sectionsOf(file: string, markdown: string): Section[] {
     heading: index === 0 ? '' : heading,
     text: texts.join(' ').replace(/\s+/g, ' ').trim(),
     url: index === 0 ? pathOf(file) : `${pathOf(file)}#${id}`,
+    weight: isGuide(file) ? 3 : 1,
   }));
 }
 
@@ -60,6 +66,7 @@ function operationsOf({ paths }: SearchedDocument): Section[] {
       heading: operationId,
       text: `${method.toUpperCase()} /v1${path}. ${summary}. ${description.replaceAll('`', '')}`,
       url: `reference#/${tags[0] ?? 'default'}/${operationId}`,
+      weight: 3,
     })),
   );
 }

@@ -22,7 +22,7 @@ const CODES_WITHOUT_OPERATION: Readonly<Record<number, string>> = {
   431: 'headers_too_large',
 };
 const BEFORE_ROUTING = [400, 408, 414, 417, 431];
-const SUCCESSES_WITHOUT_OPERATION = [200, 204, 304];
+const SUCCESSES_WITHOUT_OPERATION = [200, 204, 302, 304];
 /** Matches stack frames, SQL statements and file paths. */
 const INTERNALS = /\n\s+at |\.[jt]s:\d|node_modules|\/dist\/|\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM) /;
 
