@@ -1,11 +1,11 @@
 import { DomainError, type OrderedPage, type OrderedPageRequest } from '@animal-store/kernel';
-import { VISIT_NOT_FOUND, type VisitFilter, type VisitReader, type VisitSummary, type VisitView } from '@animal-store/visits-domain';
+import { type Visit, VISIT_NOT_FOUND, type VisitFilter, type VisitReader, type VisitSummary } from '@animal-store/visits-domain';
 
 export class GetVisit {
   constructor(private readonly visits: VisitReader) {}
 
   /** @throws DomainError VISIT_NOT_FOUND */
-  async execute(id: bigint): Promise<VisitView> {
+  async execute(id: bigint): Promise<Visit> {
     const visit = await this.visits.find(id);
     if (!visit) throw new DomainError(VISIT_NOT_FOUND);
     return visit;

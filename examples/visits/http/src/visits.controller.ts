@@ -28,15 +28,7 @@ import {
   ListTreatments,
   ListVisits,
 } from '@animal-store/visits-application';
-import {
-  PET_UNKNOWN,
-  type Treatment,
-  type Visit,
-  VISIT_NOT_BOOKED,
-  VISIT_NOT_FOUND,
-  VISIT_OVERLAPS,
-  type VisitView,
-} from '@animal-store/visits-domain';
+import { PET_UNKNOWN, type Treatment, type Visit, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VISIT_OVERLAPS } from '@animal-store/visits-domain';
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -100,7 +92,7 @@ export class VisitsController {
   @ApiOperation({ operationId: 'getVisit', summary: 'Get one visit', description: 'Returns the visit with this identifier.' })
   @ApiParam(VISIT_ID)
   @ApiOkResponse({ type: VisitDto, description: 'Found' })
-  getVisit(@Param('visitId', new IdPipe(VISIT_NOT_FOUND)) visitId: bigint): Promise<VisitView> {
+  getVisit(@Param('visitId', new IdPipe(VISIT_NOT_FOUND)) visitId: bigint): Promise<Visit> {
     return this.getVisitUseCase.execute(visitId);
   }
 

@@ -1,6 +1,7 @@
 import { IDEMPOTENCY_KEY_REUSED, INT64_MAX, INT64_MIN, type OrderedPageRequest, type Position } from '@animal-store/kernel';
 import { VisitCancelled } from '@animal-store/visits-contract';
 import {
+  moveVisit,
   type TreatmentRepository,
   type VisitCommand,
   VISIT_NOT_FOUND,
@@ -22,7 +23,7 @@ export interface VisitsAdapter {
 
 const KEY = { clientId: 7n, key: 'first-1' };
 const ASCENDING = { limit: 100, order: { by: 'startsAt' } } as const;
-const cancel: VisitCommand = { name: 'cancel', event: VisitCancelled, change: (visit) => visit.cancel() };
+const cancel: VisitCommand = { name: 'cancel', event: VisitCancelled, change: (visit) => moveVisit(visit, VisitStatus.Cancelled) };
 
 /**
  * Defines the tests that every adapter of the ports must pass.
