@@ -190,7 +190,16 @@ function orderOfFolders({ place, root, order, name }) {
 
 export default defineConfig(
   { settings: { types: fingerprintOfTypes() } },
-  globalIgnores(['**/dist/', '{apps,libs}/*/bundle/', 'apps/api/guides/', '**/coverage/', '**/test-results/', '.nx/', '.data/']),
+  globalIgnores([
+    '**/dist/',
+    '{apps,libs}/*/bundle/',
+    'apps/api/guides/',
+    'docs/guides/samples/',
+    '**/coverage/',
+    '**/test-results/',
+    '.nx/',
+    '.data/',
+  ]),
   { linterOptions: { noInlineConfig: true } },
   js.configs.recommended,
   { files: ['**/*.mjs', '*.js', 'tools/**/*.js'], languageOptions: { globals: globals.node } },

@@ -6,7 +6,7 @@ export const GUIDES = join(import.meta.dirname, '../../../../docs/guides');
 const LANGUAGES = ['sh', 'ts', 'js', 'python', 'go'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** A code block or Go program of a guide, with the response and output shown for it. */
+/** A code block or linked program of a guide, with the response and output shown for it. */
 export interface Sample {
   readonly language: Language;
   /** Title of the section. */
@@ -28,10 +28,14 @@ export function readSamples(): ReadonlyMap<string, readonly Sample[]> {
   return new Map(files.map((file) => [basename(file, '.md'), samplesOf(readGuide(file))]));
 }
 
-/** Returns the Markdown of a guide, with the Go programs that it links as code blocks. */
+/** Returns the Markdown of a guide, with the programs that it links as code blocks. */
 function readGuide(file: string): string {
   const read = (path: string): string => readFileSync(join(GUIDES, path), 'utf8');
-  return read(file).replace(/^\[Go\]\((samples\/.+\.go)\)$/gm, (_line, path: string) => `\`\`\`go\n${read(path)}\`\`\``);
+  const markdown = read(file);
+  return markdown.replace(
+    /^\[\w+\]\((samples\/.+\.(go|js|py|ts))\)$/gm,
+    (_line, path: string, suffix: string) => `\`\`\`${suffix === 'py' ? 'python' : suffix}\n${read(path)}\`\`\``,
+  );
 }
 
 /** Headings and code blocks; any other line only separates code blocks. */

@@ -30,7 +30,10 @@ export function readGuides(workspace: string): ReadonlyMap<string, string> {
  * @param read Returns the program at a path from docs/guides.
  */
 export function includePrograms(markdown: string, read: (path: string) => string): string {
-  return markdown.replace(/^\[Go\]\((samples\/[\w-]+\.go)\)$/gm, (_line, path: string) => `\`\`\`go\n${read(path)}\`\`\``);
+  return markdown.replace(
+    /^\[\w+\]\((samples\/[\w-]+\.(go|js|py|ts))\)$/gm,
+    (_line, path: string, suffix: string) => `\`\`\`${suffix === 'py' ? 'python' : suffix}\n${read(path)}\`\`\``,
+  );
 }
 
 /** Returns whether a page is for callers of the API. */

@@ -69,6 +69,9 @@ describe('renderGuides', () => {
 
   it('shows the code of the pages for other readers without the captions and tabs of samples', () => {
     expect(render('').get('adr-0001-one.html')).toContain('<figcaption class="caption">Text</figcaption>');
+    expect(first('1. Run it:\n\n   ```sh\n   curl\n   ```\n')).toContain(
+      '<figcaption class="caption">Terminal</figcaption><pre tabindex="0">',
+    );
   });
 
   it('writes relative links, which work below a base path', () => {

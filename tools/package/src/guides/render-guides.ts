@@ -117,6 +117,10 @@ function render(
       image({ href, text }) {
         return `<img src="${file === HOME ? 'docs/' : ''}assets/${posix.basename(href)}" alt="${escapeHtml(text)}" />`;
       },
+      // Only of blocks in lists: groupSamples has replaced the others.
+      code(token) {
+        return otherFigure(sampleOf(file, token));
+      },
       // Wide tables scroll, also with the keyboard.
       table(token) {
         const name = token.header.map(({ text }) => text.replaceAll('`', '')).join(', ');
@@ -164,7 +168,7 @@ function groupSamples(file: string, tokens: readonly Token[]): Token[] {
     const sample = sampleOf(file, token as Tokens.Code);
     const { language } = sample;
     if (!isGuide(file)) {
-      result.push(html(figure(sample, OTHER_CAPTIONS[language] ?? language.toUpperCase())));
+      result.push(html(otherFigure(sample)));
       continue;
     }
     if (SAMPLES[language] !== undefined) {
@@ -206,6 +210,10 @@ function sampleGroup(samples: readonly Sample[], id: string): string {
       `<div role="tabpanel" id="${id}-${language}" aria-labelledby="${id}-${language}-tab" data-caption="${SAMPLES[language]}"${index === 0 ? '' : ' hidden'}>${html}</div>`,
   );
   return `<div class="code samples"><div class="caption" role="tablist" aria-label="Language">${tabs.join('')}</div>\n${panels.join('\n')}</div>\n`;
+}
+
+function otherFigure(sample: Sample): string {
+  return figure(sample, OTHER_CAPTIONS[sample.language] ?? sample.language.toUpperCase());
 }
 
 function figure({ html }: Sample, caption: string, kind = ''): string {
