@@ -56,7 +56,7 @@ export function promisesIn(file: string, source: string): Promised[] {
 
 const INTRODUCTION = `# How we know
 
-Each promise links to a test, which \`npm run jest -- <file>\` runs in a built workspace. To find its other tests, search for \`Promise (\`. \`npx nx documents checks\` writes this page. Figures are the worst of all runs, in seconds rounded to 0.1. Only killed processes may leave requests without response. \`npm run chaos -- --docs\` and \`RECORD_FAULTS=1 npm run verify -- cluster --skip-nx-cache\` record them.
+Each promise links to a test, which \`npm run jest -- <file>\` runs in a built workspace. To find its other tests, search for \`Promise (\`. \`npx nx documents checks\` writes this page. Each figure is the worst of all runs, and times are in seconds. Only killed processes may leave requests without a response. \`npm run chaos -- --docs\` and \`RECORD_FAULTS=1 npm run verify -- cluster --skip-nx-cache\` record the figures.
 `;
 
 /** Returns the text of docs/how-we-know.md. */
@@ -99,9 +99,7 @@ function describe({ suite, machine, date, commit, verdict, faults }: FaultRecord
   const isSame = columns.map((_, column) => new Set(cells.map((row) => row[column])).size === 1);
   const varying = <T>(row: readonly T[]) => row.filter((_, column) => !isSame[column]);
   const same = columns.flatMap((name, column) => (isSame[column] ? ` ${name}: ${String(cells[0]?.[column])}.` : [])).join('');
-  // Faults with the same results share a row.
-  const groups = Map.groupBy(faults, (fault) => varying(cellsOf(fault)).join());
-  const rows = [...groups].map(([key, ofGroup]) => [ofGroup.map(({ fault }) => fault).join('; '), ...key.split(',')]);
+  const rows = faults.map((fault) => [fault.fault, ...varying(cellsOf(fault)).map(String)]);
   const writes = `${verdict.acknowledged.toLocaleString('en')} acknowledged writes: ${verdict.lost} lost, ${verdict.duplicates} repeated.`;
   return `${SETTINGS[suite] ?? ''}${machine}, ${date}, commit ${commit}. ${writes}${same}\n\n${table(['Fault', ...varying(columns)], rows)}\n`;
 }
