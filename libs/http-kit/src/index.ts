@@ -44,6 +44,5 @@ export {
   QueryInteger,
   QueryTime,
   Rule,
-  UTC_TIME_SCHEMA,
   UtcTime,
 } from './validation-rules.js';

@@ -76,7 +76,7 @@ export const QueryInt64 = (): PropertyDecorator =>
  * The schema of a time in the OpenAPI document.
  * @public For responses with times, which `pets` does not have.
  */
-export const UTC_TIME_SCHEMA = { type: 'string', format: 'date-time', example: '2026-05-17T09:30:00.000Z' } as const;
+const UTC_TIME_SCHEMA = { type: 'string', format: 'date-time', example: '2026-05-17T09:30:00.000Z' } as const;
 
 /** Parses an RFC 3339 time in a body as a Date, and documents its format. */
 export const UtcTime = (): PropertyDecorator => time(UTC_TIME_RULE);

@@ -1,9 +1,4 @@
-export { AddTreatment } from './add-treatment.js';
-export { CancelOverdueVisits } from './cancel-overdue-visits.js';
-export { CancelVisit } from './cancel-visit.js';
-export { CheckInVisit } from './check-in-visit.js';
 export { CountVisit } from './count-visit.js';
-export { CreateVisit } from './create-visit.js';
-export { GetVisit } from './get-visit.js';
-export { ListTreatments } from './list-treatments.js';
-export { ListVisits } from './list-visits.js';
+export { GetVisit, ListVisits } from './read-visits.js';
+export { AddTreatment, ListTreatments } from './treatments.js';
+export { CancelOverdueVisits, CancelVisit, CheckInVisit, CreateVisit } from './write-visits.js';

@@ -9,25 +9,15 @@ export interface NewVisit {
   readonly notes?: string | null;
 }
 
-export interface VisitSummary extends Omit<NewVisit, 'petId' | 'notes'> {
+/** Without `notes` in a list. `petId` is a number, because the client only knows the int64 members of the product. */
+export interface Visit extends Omit<NewVisit, 'petId'> {
   readonly id: bigint;
-  /** Not exact above 2^53: the client only knows the int64 members of the product. */
   readonly petId: number;
   readonly status: string;
 }
 
-export interface Visit extends VisitSummary {
-  readonly notes: string | null;
-}
-
-export interface VisitListParams {
-  readonly petId?: bigint;
-  readonly status?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly sort?: 'startsAt' | '-startsAt';
-  readonly limit?: number;
-}
+type ListParams = Partial<Pick<NewVisit, 'petId'>> &
+  Readonly<Partial<Record<'status' | 'from' | 'to' | 'sort', string>>> & { readonly limit?: number };
 
 /** These operations are not in the OpenAPI document of the product, which has the names that the client accepts. */
 const target = (operation: string) => ({ operation: operation as never, path: '/visits' });
@@ -40,7 +30,7 @@ export class Visits {
     this.transport = new Transport(options);
   }
 
-  list(params: VisitListParams = {}, options?: RequestOptions): PagePromise<VisitSummary> {
+  list(params: ListParams = {}, options?: RequestOptions): PagePromise<Visit> {
     return listPage(this.transport, target('listVisits'), params, options);
   }
 

@@ -1,2 +1,1 @@
-export { VisitCalendar } from './visit-calendar.js';
 export { VisitBooked, VisitCancelled } from './visit-events.js';

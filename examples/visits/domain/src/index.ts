@@ -1,9 +1,10 @@
-export { NewTreatment, type Treatment, TREATMENT_NAME_MAX_LENGTH, TreatmentRepository } from './treatment.js';
+export { type NewTreatment, type Treatment, TREATMENT_NAME_MAX_LENGTH, TreatmentRepository } from './treatment.js';
 export {
   isVisitMinutes,
+  moveVisit,
   NewVisit,
   type NewVisitInput,
-  Visit,
+  type Visit,
   VISIT_MINUTES,
   VISIT_MINUTES_RULE,
   VISIT_NOTES_MAX_LENGTH,
@@ -11,9 +12,6 @@ export {
   VISIT_STATUS_RULE,
   VisitStatus,
   type VisitSummary,
-  type VisitView,
 } from './visit.js';
-export { VisitDays } from './visit-days.js';
-export { PET_UNKNOWN, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VISIT_OVERLAPS } from './visit-errors.js';
-export { type VisitFilter, VisitReader } from './visit-reader.js';
-export { type VisitCommand, VisitRepository } from './visit-repository.js';
+export { INVALID_VISIT, PET_UNKNOWN, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VISIT_OVERLAPS } from './visit-errors.js';
+export { type VisitCommand, VisitDays, type VisitFilter, VisitReader, VisitRepository } from './visit-repository.js';

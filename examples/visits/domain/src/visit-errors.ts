@@ -6,12 +6,6 @@ export const INVALID_VISIT = {
   message: 'The visit has invalid values.',
 } as const satisfies ErrorDefinition;
 
-export const INVALID_TREATMENT = {
-  code: 'invalid_request',
-  kind: 'invalid',
-  message: 'The treatment has invalid values.',
-} as const satisfies ErrorDefinition;
-
 export const VISIT_NOT_FOUND = {
   code: 'visit_not_found',
   kind: 'not_found',

@@ -1,10 +1,11 @@
-import type { EventDefinition, IdempotencyKey, Outcome } from '@animal-store/kernel';
-import type { NewVisit, Visit } from './visit.js';
+import type { EventDefinition, IdempotencyKey, OrderedPage, OrderedPageRequest, Outcome, Precondition } from '@animal-store/kernel';
+import type { NewVisit, Visit, VisitStatus, VisitSummary } from './visit.js';
 
 export interface VisitCommand {
   /** Distinguishes the commands of one idempotency key. */
   readonly name: string;
   readonly key?: IdempotencyKey | undefined;
+  readonly precondition?: Precondition;
   /** Published if the visit changes. */
   readonly event?: EventDefinition<{ readonly visitId: bigint; readonly petId: bigint; readonly startsAt: Date }>;
   /** Returns the changed visit, or the same object if nothing changes. */
@@ -32,4 +33,23 @@ export abstract class VisitRepository {
    * @throws DomainError VISIT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED if the key was used for another command or visit
    */
   abstract change(id: bigint, command: VisitCommand): Promise<Outcome<Visit>>;
+}
+
+/** Selects visits that match all members. Undefined members are ignored. */
+export interface VisitFilter {
+  readonly petId?: bigint | undefined;
+  readonly status?: VisitStatus | undefined;
+}
+
+/** Reads visits. Several callers may get the same object. */
+export abstract class VisitReader {
+  abstract find(id: bigint): Promise<Visit | undefined>;
+
+  abstract list(filter: VisitFilter, page: OrderedPageRequest<'startsAt'>): Promise<OrderedPage<VisitSummary>>;
+}
+
+/** Counts visits per day. */
+export abstract class VisitDays {
+  /** @param day in UTC, such as 2026-11-26 */
+  abstract add(day: string, visits: number): Promise<void>;
 }

@@ -77,48 +77,17 @@ export class NewVisit {
   }
 }
 
-/** An appointment of an animal. */
-export class Visit {
-  private constructor(
-    /** Assigned by the store, never reused; any int64. */
-    readonly id: bigint,
-    readonly petId: bigint,
-    readonly startsAt: Date,
-    readonly durationMinutes: number,
-    readonly status: VisitStatus,
-    readonly reason: string,
-    readonly notes: string | null,
-  ) {}
-
-  /** Does not validate: the store accepts only what `NewVisit.create` accepts. */
-  static rehydrate({ id, petId, startsAt, durationMinutes, status, reason, notes }: VisitView): Visit {
-    return new Visit(id, petId, startsAt, durationMinutes, status, reason, notes);
-  }
-
-  isBooked(): boolean {
-    return this.status === VisitStatus.Booked;
-  }
-
-  /** @throws DomainError VISIT_NOT_BOOKED */
-  checkIn(): Visit {
-    return this.moveTo(VisitStatus.CheckedIn);
-  }
-
-  /** @throws DomainError VISIT_NOT_BOOKED */
-  cancel(): Visit {
-    return this.moveTo(VisitStatus.Cancelled);
-  }
-
-  private moveTo(status: VisitStatus): Visit {
-    if (!this.isBooked()) throw new DomainError(VISIT_NOT_BOOKED);
-    return Visit.rehydrate({ ...this, status });
-  }
+/** An appointment of an animal. The store accepts only what `NewVisit.create` accepts. */
+export interface Visit extends Omit<NewVisit, 'assertSameAs'> {
+  /** Assigned by the store, never reused; any int64. */
+  readonly id: bigint;
 }
 
-/** A row as a reader returns it: the fields without the methods. */
-export type VisitView = {
-  readonly [Field in keyof Visit as Visit[Field] extends (...args: never) => unknown ? never : Field]: Visit[Field];
-};
-
 /** A visit in a list. */
-export type VisitSummary = Omit<VisitView, 'notes'>;
+export type VisitSummary = Omit<Visit, 'notes'>;
+
+/** @throws DomainError VISIT_NOT_BOOKED */
+export function moveVisit(visit: Visit, status: VisitStatus): Visit {
+  if (visit.status !== VisitStatus.Booked) throw new DomainError(VISIT_NOT_BOOKED);
+  return { ...visit, status };
+}

@@ -5,13 +5,14 @@ import {
   IsVisibleText,
   MayBeAbsent,
   Nullable,
+  PageQueryOf,
   Rule,
-  UTC_TIME_SCHEMA,
   UtcTime,
 } from '@animal-store/http-kit';
 import { VISIBLE_TEXT_PATTERN } from '@animal-store/kernel';
 import {
   isVisitMinutes,
+  TREATMENT_NAME_MAX_LENGTH,
   VISIT_MINUTES,
   VISIT_MINUTES_RULE,
   VISIT_NOTES_MAX_LENGTH,
@@ -23,33 +24,31 @@ import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 const IsVisitMinutes = () => Rule(VISIT_MINUTES_RULE, isVisitMinutes);
 
 const ID = { ...INT64_SCHEMA, description: 'Identifier assigned by the service on creation.', example: EXAMPLE_ID };
-const PET_ID = { ...INT64_SCHEMA, description: 'Identifier of the animal.', example: 1 };
-const STARTS_AT = { description: 'The start.', example: '2030-01-07T09:00:00.000Z' };
-const DURATION = { type: 'integer', ...VISIT_MINUTES, description: 'Duration in minutes.', example: 30 } as const;
 const text = (maxLength: number, description: string, example: string) =>
   ({ type: 'string', minLength: 1, maxLength, pattern: VISIBLE_TEXT_PATTERN, description, example }) as const;
-const REASON = text(VISIT_REASON_MAX_LENGTH, 'Why the animal comes.', 'Vaccination');
 const NOTES = text(VISIT_NOTES_MAX_LENGTH, 'Notes for the vet, or null. Not in lists.', 'Bites');
-const STATUS = { enum: VisitStatus, enumName: 'VisitStatus', description: 'Progress of the visit.', example: VisitStatus.Booked };
 
-@ApiSchema({ name: 'NewVisit' })
-export class NewVisitDto {
-  @ApiProperty(PET_ID)
+/** What requests and responses have in common. */
+abstract class VisitValues {
+  @ApiProperty({ ...INT64_SCHEMA, description: 'Identifier of the animal.', example: 1 })
   @IsInt64()
   petId!: bigint;
 
-  @ApiProperty(STARTS_AT)
+  @ApiProperty({ description: 'The start.', example: '2030-01-07T09:00:00.000Z' })
   @UtcTime()
   startsAt!: Date;
 
-  @ApiProperty(DURATION)
+  @ApiProperty({ type: 'integer', ...VISIT_MINUTES, description: 'Duration in minutes.', example: 30 })
   @IsVisitMinutes()
   durationMinutes!: number;
 
-  @ApiProperty(REASON)
+  @ApiProperty(text(VISIT_REASON_MAX_LENGTH, 'Why the animal comes.', 'Vaccination'))
   @IsVisibleText(VISIT_REASON_MAX_LENGTH)
   reason!: string;
+}
 
+@ApiSchema({ name: 'NewVisit' })
+export class NewVisitDto extends VisitValues {
   @ApiPropertyOptional(NOTES)
   @MayBeAbsent()
   @Nullable()
@@ -59,24 +58,12 @@ export class NewVisitDto {
 
 /** The schema of an item of the list. */
 @ApiSchema({ name: 'VisitSummary' })
-export class VisitSummaryDto {
+export class VisitSummaryDto extends VisitValues {
   @ApiProperty(ID)
   id!: bigint;
 
-  @ApiProperty(PET_ID)
-  petId!: bigint;
-
-  @ApiProperty({ ...UTC_TIME_SCHEMA, ...STARTS_AT })
-  startsAt!: Date;
-
-  @ApiProperty(DURATION)
-  durationMinutes!: number;
-
-  @ApiProperty(STATUS)
+  @ApiProperty({ enum: VisitStatus, enumName: 'VisitStatus', description: 'Progress of the visit.', example: VisitStatus.Booked })
   status!: VisitStatus;
-
-  @ApiProperty(REASON)
-  reason!: string;
 }
 
 /** The schema of a response in the OpenAPI document. The response body is the return value of the use case. */
@@ -85,3 +72,21 @@ export class VisitDto extends VisitSummaryDto {
   @ApiProperty({ ...NOTES, nullable: true })
   notes!: string | null;
 }
+
+@ApiSchema({ name: 'NewTreatment' })
+export class NewTreatmentDto {
+  @ApiProperty(text(TREATMENT_NAME_MAX_LENGTH, 'What was done.', 'Rabies vaccine'))
+  @IsVisibleText(TREATMENT_NAME_MAX_LENGTH)
+  name!: string;
+}
+
+@ApiSchema({ name: 'Treatment' })
+export class TreatmentDto extends NewTreatmentDto {
+  @ApiProperty(ID)
+  id!: bigint;
+
+  @ApiProperty({ ...INT64_SCHEMA, description: 'Identifier of the visit.', example: EXAMPLE_ID })
+  visitId!: bigint;
+}
+
+export class ListTreatmentsQuery extends PageQueryOf('treatments') {}

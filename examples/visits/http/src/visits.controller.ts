@@ -19,20 +19,31 @@ import {
   Throws,
 } from '@animal-store/http-kit';
 import { IDEMPOTENCY_KEY_REUSED, type IdempotencyKey, type JsonText, type Precondition } from '@animal-store/kernel';
-import { CancelVisit, CheckInVisit, CreateVisit, GetVisit, ListVisits } from '@animal-store/visits-application';
-import { PET_UNKNOWN, type Visit, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VISIT_OVERLAPS, type VisitView } from '@animal-store/visits-domain';
+import {
+  AddTreatment,
+  CancelVisit,
+  CheckInVisit,
+  CreateVisit,
+  GetVisit,
+  ListTreatments,
+  ListVisits,
+} from '@animal-store/visits-application';
+import { PET_UNKNOWN, type Treatment, type Visit, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VISIT_OVERLAPS } from '@animal-store/visits-domain';
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { ListVisitsQuery } from './list-visits.query.js';
-import { NewVisitDto, VisitDto, VisitSummaryDto } from './visit.dto.js';
+import { ListTreatmentsQuery, NewTreatmentDto, NewVisitDto, TreatmentDto, VisitDto, VisitSummaryDto } from './visit.dto.js';
 
 const PATH = '/v1/visits';
+const treatmentsOf = (visitId: bigint) => `${PATH}/${String(visitId)}/treatments`;
+const VISITS = { $ref: '#/components/schemas/Visits' };
+const TREATMENTS = { $ref: '#/components/schemas/Treatments' };
 const VISIT_ID = { name: 'visitId', schema: INT64_SCHEMA, description: 'Identifier of the visit.' };
 const FIRST = { value: new Date('2030-01-07T09:00:00.000Z'), id: 20n };
 
 @ApiTags('visits')
-@ApiExtraModels(VisitDto, VisitSummaryDto)
+@ApiExtraModels(VisitDto, VisitSummaryDto, TreatmentDto)
 @Controller({ path: 'visits', version: '1' })
 export class VisitsController {
   constructor(
@@ -41,22 +52,16 @@ export class VisitsController {
     private readonly getVisitUseCase: GetVisit,
     private readonly checkInVisitUseCase: CheckInVisit,
     private readonly cancelVisitUseCase: CancelVisit,
+    private readonly listTreatmentsUseCase: ListTreatments,
+    private readonly addTreatmentUseCase: AddTreatment,
     private readonly publicUrl: PublicUrl,
   ) {}
 
   @Get()
   @RequireScopes('visits:read')
   @Revalidated()
-  @ApiOperation({
-    operationId: 'listVisits',
-    summary: 'List all visits',
-    description: 'Returns one page in the order of `startsAt`. If there are more visits, the `Link` header holds the URL of the next page.',
-  })
-  @ApiOkResponse({
-    schema: { $ref: '#/components/schemas/Visits' },
-    description: 'One page of visits, without their notes',
-    headers: pageHeaders(PATH, { sort: 'startsAt' }, FIRST),
-  })
+  @ApiOperation({ operationId: 'listVisits', summary: 'List all visits', description: 'Returns one page in the order of `startsAt`.' })
+  @ApiOkResponse({ schema: VISITS, description: 'One page, without notes', headers: pageHeaders(PATH, { sort: 'startsAt' }, FIRST) })
   async listVisits(@Query() query: ListVisitsQuery, @Res({ passthrough: true }) reply: FastifyReply): Promise<JsonText> {
     const page = await this.listVisitsUseCase.execute({ petId: query.petId, status: query.status }, query.within('startsAt', query));
     return respondWithPage(reply, this.publicUrl.of(PATH), query, page);
@@ -87,7 +92,7 @@ export class VisitsController {
   @ApiOperation({ operationId: 'getVisit', summary: 'Get one visit', description: 'Returns the visit with this identifier.' })
   @ApiParam(VISIT_ID)
   @ApiOkResponse({ type: VisitDto, description: 'Found' })
-  getVisit(@Param('visitId', new IdPipe(VISIT_NOT_FOUND)) visitId: bigint): Promise<VisitView> {
+  getVisit(@Param('visitId', new IdPipe(VISIT_NOT_FOUND)) visitId: bigint): Promise<Visit> {
     return this.getVisitUseCase.execute(visitId);
   }
 
@@ -123,5 +128,38 @@ export class VisitsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Visit> {
     return respondWithOutcome(reply, await this.cancelVisitUseCase.execute(visitId, precondition, key));
+  }
+
+  @Get(':visitId/treatments')
+  @RequireScopes('visits:read')
+  @Revalidated()
+  @Throws(VISIT_NOT_FOUND)
+  @ApiOperation({ operationId: 'listTreatments', summary: 'List treatments', description: 'Returns one page in the order of `id`.' })
+  @ApiParam(VISIT_ID)
+  @ApiOkResponse({ schema: TREATMENTS, description: 'One page of treatments', headers: pageHeaders(treatmentsOf(EXAMPLE_ID)) })
+  async listTreatments(
+    @Param('visitId', new IdPipe(VISIT_NOT_FOUND)) visitId: bigint,
+    @Query() query: ListTreatmentsQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<JsonText> {
+    const page = await this.listTreatmentsUseCase.execute(visitId, query);
+    return respondWithPage(reply, this.publicUrl.of(treatmentsOf(visitId)), query, page);
+  }
+
+  @Post(':visitId/treatments')
+  @RequireScopes('visits:write')
+  @ApiIdempotencyKey()
+  @Throws(VISIT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED)
+  @ApiOperation({ operationId: 'addTreatment', summary: 'Add a treatment', description: 'Responds after the treatment is durably stored.' })
+  @ApiParam(VISIT_ID)
+  @ApiBody({ type: NewTreatmentDto })
+  @ApiCreatedResponse({ type: TreatmentDto, description: 'Added', headers: createdHeaders() })
+  async addTreatment(
+    @Param('visitId', new IdPipe(VISIT_NOT_FOUND)) visitId: bigint,
+    @Body() newTreatment: NewTreatmentDto,
+    @RequestIdempotencyKey() key: IdempotencyKey | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Treatment> {
+    return respondWithOutcome(reply, await this.addTreatmentUseCase.execute({ visitId, name: newTreatment.name }, key));
   }
 }

@@ -11,33 +11,24 @@ import {
   ListTreatments,
   ListVisits,
 } from '@animal-store/visits-application';
-import { VisitCalendar } from '@animal-store/visits-contract';
 import { TreatmentRepository, VisitReader, VisitRepository } from '@animal-store/visits-domain';
 import {
   TypeOrmTreatmentRepository,
-  TypeOrmVisitDays,
   TypeOrmVisitReader,
   TypeOrmVisitRepository,
   visitsPersistence,
   visitsSubscriptions,
 } from '@animal-store/visits-infrastructure';
-import { Global, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { TreatmentsController } from './treatments.controller.js';
 import { VisitsController } from './visits.controller.js';
 
-@Global()
 @Module({
-  controllers: [VisitsController, TreatmentsController],
+  controllers: [VisitsController],
   providers: [
     { provide: VisitRepository, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmVisitRepository(dataSource) },
     { provide: VisitReader, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmVisitReader(dataSource) },
-    {
-      provide: TreatmentRepository,
-      inject: [DataSource],
-      useFactory: (dataSource: DataSource) => new TypeOrmTreatmentRepository(dataSource),
-    },
-    { provide: VisitCalendar, inject: [DataSource], useFactory: ({ manager }: DataSource) => new TypeOrmVisitDays(manager) },
+    { provide: TreatmentRepository, inject: [DataSource], useFactory: (source: DataSource) => new TypeOrmTreatmentRepository(source) },
     provideUseCase(CreateVisit, VisitRepository, PetCatalogue),
     provideUseCase(GetVisit, VisitReader),
     provideUseCase(ListVisits, VisitReader),
@@ -47,8 +38,6 @@ import { VisitsController } from './visits.controller.js';
     provideUseCase(AddTreatment, TreatmentRepository),
     provideUseCase(ListTreatments, TreatmentRepository, VisitReader),
   ],
-  // What other contexts may inject.
-  exports: [VisitCalendar],
 })
 export class VisitsModule {
   static readonly persistence = visitsPersistence;

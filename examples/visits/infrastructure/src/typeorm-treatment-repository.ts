@@ -2,8 +2,7 @@ import { BatchedRepository, runOnce, throwConstraintErrors } from '@animal-store
 import type { IdempotencyKey, Outcome, Page, PageRequest } from '@animal-store/kernel';
 import { type NewTreatment, type Treatment, TreatmentRepository, VISIT_NOT_FOUND } from '@animal-store/visits-domain';
 import type { DataSource } from 'typeorm';
-import { TreatmentEntity } from './treatment.entity.js';
-import { VisitIdempotencyKeyEntity } from './visit.entity.js';
+import { TreatmentEntity, VisitIdempotencyKeyEntity } from './visit.entity.js';
 
 const throwDomainErrors = throwConstraintErrors({ treatments_visit_id_fkey: VISIT_NOT_FOUND });
 

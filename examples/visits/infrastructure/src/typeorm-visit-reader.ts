@@ -1,6 +1,6 @@
 import { BatchedRepository } from '@animal-store/database';
 import type { OrderedPage, OrderedPageRequest } from '@animal-store/kernel';
-import { type VisitFilter, VisitReader, type VisitSummary, type VisitView } from '@animal-store/visits-domain';
+import { type Visit, type VisitFilter, VisitReader, type VisitSummary } from '@animal-store/visits-domain';
 import type { DataSource } from 'typeorm';
 import { VisitEntity } from './visit.entity.js';
 
@@ -15,7 +15,7 @@ export class TypeOrmVisitReader extends VisitReader {
     this.visits = new BatchedRepository(dataSource.getRepository(VisitEntity), undefined, { columns: LISTED });
   }
 
-  override find(id: bigint): Promise<VisitView | undefined> {
+  override find(id: bigint): Promise<Visit | undefined> {
     return this.visits.findById(id);
   }
 

@@ -1,6 +1,6 @@
 import { IdempotencyKeyEntity } from '@animal-store/database';
 import { VisitStatus } from '@animal-store/visits-domain';
-import { Column, Entity, Exclusion, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, Entity, Exclusion, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
 @Entity({ schema: 'visits', name: 'visits' })
 // The columns in the order of the constraint, which a batch of inserts follows.
@@ -32,4 +32,25 @@ export class VisitEntity {
 export class VisitIdempotencyKeyEntity extends IdempotencyKeyEntity {
   @Column('bigint', { name: 'visit_id' })
   override rowId!: bigint;
+}
+
+@Entity({ schema: 'visits', name: 'treatments' })
+export class TreatmentEntity {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
+  id!: bigint;
+
+  @Column('bigint', { name: 'visit_id' })
+  visitId!: bigint;
+
+  @Column('text')
+  name!: string;
+}
+
+@Entity({ schema: 'visits', name: 'days' })
+export class VisitDayEntity {
+  @PrimaryColumn('text')
+  day!: string;
+
+  @Column('integer')
+  visits!: number;
 }

@@ -1,8 +1,6 @@
 import type { Persistence } from '@animal-store/database';
 import { CreateVisits1795719992259 } from './migrations/1795719992259-create-visits.js';
-import { TreatmentEntity } from './treatment.entity.js';
-import { VisitEntity, VisitIdempotencyKeyEntity } from './visit.entity.js';
-import { VisitDayEntity } from './visit-day.entity.js';
+import { TreatmentEntity, VisitDayEntity, VisitEntity, VisitIdempotencyKeyEntity } from './visit.entity.js';
 
 export const visitsPersistence: Persistence = {
   schema: 'visits',

@@ -2,10 +2,10 @@ import { describeMigrations, useDatabase } from '@animal-store/test-kit';
 import { describeVisitsSuite } from '@animal-store/visits-testing';
 import { describe, expect, it } from '@jest/globals';
 import { TypeOrmTreatmentRepository } from './typeorm-treatment-repository.js';
-import { TypeOrmVisitDays } from './typeorm-visit-days.js';
 import { TypeOrmVisitReader } from './typeorm-visit-reader.js';
 import { TypeOrmVisitRepository } from './typeorm-visit-repository.js';
 import { visitsPersistence } from './visits-persistence.js';
+import { TypeOrmVisitDays } from './visits-subscriptions.js';
 
 const database = useDatabase(visitsPersistence);
 
@@ -25,7 +25,7 @@ it('counts visits per day', async () => {
   await database.empty();
   const days = new TypeOrmVisitDays(database.dataSource.manager);
   for (const visits of [1, 1, -1, 1]) await days.add('2030-01-07', visits);
-  expect([await days.countOn('2030-01-07'), await days.countOn('2030-01-08')]).toEqual([2, 0]);
+  expect(await database.dataSource.query('SELECT * FROM visits.days')).toEqual([{ day: '2030-01-07', visits: 2 }]);
 });
 
 describe('the table of visits', () => {

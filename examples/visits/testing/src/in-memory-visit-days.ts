@@ -1,14 +1,10 @@
-import type { VisitCalendar } from '@animal-store/visits-contract';
 import type { VisitDays } from '@animal-store/visits-domain';
 
-export class InMemoryVisitDays implements VisitDays, VisitCalendar {
-  private readonly days = new Map<string, number>();
+export class InMemoryVisitDays implements VisitDays {
+  /** The number of visits by day. */
+  readonly counts = new Map<string, number>();
 
   async add(day: string, visits: number): Promise<void> {
-    this.days.set(day, (await this.countOn(day)) + visits);
-  }
-
-  async countOn(day: string): Promise<number> {
-    return this.days.get(day) ?? 0;
+    this.counts.set(day, (this.counts.get(day) ?? 0) + visits);
   }
 }

@@ -10,7 +10,7 @@ import {
 } from '@animal-store/kernel';
 import {
   type NewVisit,
-  Visit,
+  type Visit,
   VISIT_NOT_FOUND,
   VISIT_OVERLAPS,
   type VisitCommand,
@@ -19,7 +19,6 @@ import {
   type VisitRepository,
   VisitStatus,
   type VisitSummary,
-  type VisitView,
 } from '@animal-store/visits-domain';
 
 interface Recorded {
@@ -47,11 +46,12 @@ export class InMemoryVisits implements VisitRepository, VisitReader {
     return outcome;
   }
 
-  async change(id: bigint, { name, key, event, change }: VisitCommand): Promise<Outcome<Visit>> {
+  async change(id: bigint, { name, key, event, precondition, change }: VisitCommand): Promise<Outcome<Visit>> {
     return this.once(key, `${name} ${String(id)}`, () => {
       const index = this.visits.findIndex((visit) => visit.id === id);
       const visit = this.visits[index];
       if (!visit) throw new DomainError(VISIT_NOT_FOUND);
+      precondition?.(visit);
       const changed = change(visit);
       if (changed === visit) return visit;
       this.visits[index] = changed;
@@ -61,7 +61,7 @@ export class InMemoryVisits implements VisitRepository, VisitReader {
     });
   }
 
-  async find(id: bigint): Promise<VisitView | undefined> {
+  async find(id: bigint): Promise<Visit | undefined> {
     const visit = this.visits.find((each) => each.id === id);
     return visit && { ...visit };
   }
@@ -87,7 +87,7 @@ export class InMemoryVisits implements VisitRepository, VisitReader {
   }
 
   private insert(visit: NewVisit): Visit {
-    const added = Visit.rehydrate({ id: BigInt(this.visits.length + 1), ...visit });
+    const added = { id: BigInt(this.visits.length + 1), ...visit };
     if (this.visits.some((other) => overlap(added, other))) throw new DomainError(VISIT_OVERLAPS);
     this.visits.push(added);
     return added;

@@ -1,7 +1,7 @@
 import { IDEMPOTENCY_KEY_REUSED, INT64_MAX, INT64_MIN, type OrderedPageRequest, type Position } from '@animal-store/kernel';
 import { VisitCancelled } from '@animal-store/visits-contract';
 import {
-  NewTreatment,
+  moveVisit,
   type TreatmentRepository,
   type VisitCommand,
   VISIT_NOT_FOUND,
@@ -23,7 +23,7 @@ export interface VisitsAdapter {
 
 const KEY = { clientId: 7n, key: 'first-1' };
 const ASCENDING = { limit: 100, order: { by: 'startsAt' } } as const;
-const cancel: VisitCommand = { name: 'cancel', event: VisitCancelled, change: (visit) => visit.cancel() };
+const cancel: VisitCommand = { name: 'cancel', event: VisitCancelled, change: (visit) => moveVisit(visit, VisitStatus.Cancelled) };
 
 /**
  * Defines the tests that every adapter of the ports must pass.
@@ -167,8 +167,7 @@ export function describeVisitsSuite(adapterName: string, empty: () => Promise<Vi
       it('are those of one visit, in the order of their identifiers', async () => {
         const [first, second] = [await repository.add(aVisitInSlot(0)), await repository.add(aVisitInSlot(1))];
         const added = [];
-        for (const { id } of [first, second, first, first])
-          added.push((await treatments.add(NewTreatment.create(id, { name: '","x":"' }))).result);
+        for (const { id } of [first, second, first, first]) added.push((await treatments.add({ visitId: id, name: '","x":"' })).result);
         const ofFirst = added.filter(({ visitId }) => visitId === first.id);
         expect(await treatments.list(first.id, { limit: 2 })).toMatchObject({ items: ofFirst.slice(0, 2), next: ofFirst[1]?.id });
         expect((await treatments.list(first.id, { limit: 2, after: ofFirst[1]?.id })).items).toEqual(ofFirst.slice(2));
@@ -177,13 +176,13 @@ export function describeVisitsSuite(adapterName: string, empty: () => Promise<Vi
 
       it('are added once for a key, and only to a visit', async () => {
         const { id } = await repository.add(aNewVisit());
-        const treatment = NewTreatment.create(id, { name: 'X-ray' });
+        const treatment = { visitId: id, name: 'X-ray' };
         const outcomes = await Promise.all([1, 2, 3].map(() => treatments.add(treatment, KEY)));
         expect(outcomes.map(({ replayed }) => replayed).toSorted()).toEqual([false, true, true]);
         expect((await treatments.list(id, { limit: 10 })).items).toEqual([outcomes[0]?.result]);
         const reused = expect.objectContaining({ code: IDEMPOTENCY_KEY_REUSED.code });
-        await expect(treatments.add(NewTreatment.create(id, { name: 'Bandage' }), KEY)).rejects.toThrow(reused);
-        const unknown = NewTreatment.create(-1n, { name: 'X-ray' });
+        await expect(treatments.add({ visitId: id, name: 'Bandage' }, KEY)).rejects.toThrow(reused);
+        const unknown = { visitId: -1n, name: 'X-ray' };
         await expect(treatments.add(unknown)).rejects.toThrow(expect.objectContaining(VISIT_NOT_FOUND));
       });
     });

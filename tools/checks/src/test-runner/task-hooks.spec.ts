@@ -19,7 +19,7 @@ it('each suite is a target that needs what the specs of its project need, and ve
   expect(targets['redis']).toMatchObject({
     command: 'jest --testMatch="**/*.verify.ts" --testTimeout=120000 --runTestsByPath apps/service-e2e/src/redis.verify.ts',
     dependsOn: ['build', { target: 'bundle' }],
-    inputs: expect.arrayContaining(['default', 'jest', '{workspaceRoot}/docs/guides/**/*']),
+    inputs: expect.arrayContaining(['default', 'jest', '{workspaceRoot}/docs/**/*']),
   });
   expect(targets['verify']).toMatchObject({ dependsOn: ['redis', 'pages'] });
 });

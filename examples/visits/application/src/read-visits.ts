@@ -1,0 +1,21 @@
+import { DomainError, type OrderedPage, type OrderedPageRequest } from '@animal-store/kernel';
+import { type Visit, VISIT_NOT_FOUND, type VisitFilter, type VisitReader, type VisitSummary } from '@animal-store/visits-domain';
+
+export class GetVisit {
+  constructor(private readonly visits: VisitReader) {}
+
+  /** @throws DomainError VISIT_NOT_FOUND */
+  async execute(id: bigint): Promise<Visit> {
+    const visit = await this.visits.find(id);
+    if (!visit) throw new DomainError(VISIT_NOT_FOUND);
+    return visit;
+  }
+}
+
+export class ListVisits {
+  constructor(private readonly visits: VisitReader) {}
+
+  execute(filter: VisitFilter, page: OrderedPageRequest<'startsAt'>): Promise<OrderedPage<VisitSummary>> {
+    return this.visits.list(filter, page);
+  }
+}

@@ -1,0 +1,80 @@
+import {
+  type Clock,
+  DomainError,
+  type IdempotencyKey,
+  MAX_PAGE_SIZE,
+  type OrderedPage,
+  type Outcome,
+  type Precondition,
+} from '@animal-store/kernel';
+import type { PetCatalogue } from '@animal-store/pets-contract';
+import { VisitCancelled } from '@animal-store/visits-contract';
+import {
+  moveVisit,
+  NewVisit,
+  type NewVisitInput,
+  PET_UNKNOWN,
+  type Visit,
+  type VisitReader,
+  type VisitRepository,
+  VisitStatus,
+  type VisitSummary,
+} from '@animal-store/visits-domain';
+
+const DAY_MS = 24 * 3_600_000;
+
+export class CreateVisit {
+  constructor(
+    private readonly visits: VisitRepository,
+    private readonly pets: PetCatalogue,
+  ) {}
+
+  /**
+   * Books a visit. If the key was used before, returns what was created with it instead.
+   * @throws DomainError INVALID_VISIT, PET_UNKNOWN, VISIT_OVERLAPS, IDEMPOTENCY_KEY_REUSED
+   */
+  async execute(input: NewVisitInput, key?: IdempotencyKey): Promise<Outcome<Visit>> {
+    const visit = NewVisit.create(input);
+    if (!(await this.pets.exists(visit.petId))) throw new DomainError(PET_UNKNOWN);
+    return key ? this.visits.addOnce(visit, key) : { result: await this.visits.add(visit), replayed: false };
+  }
+}
+
+/** Throws DomainError VISIT_NOT_FOUND, VISIT_NOT_BOOKED, PRECONDITION_FAILED and IDEMPOTENCY_KEY_REUSED, like `CancelVisit`. */
+export class CheckInVisit {
+  constructor(private readonly visits: VisitRepository) {}
+
+  execute(id: bigint, precondition: Precondition, key?: IdempotencyKey): Promise<Outcome<Visit>> {
+    const change = (visit: Visit) => moveVisit(visit, VisitStatus.CheckedIn);
+    return this.visits.change(id, { name: 'checkInVisit', key, precondition, change });
+  }
+}
+
+export class CancelVisit {
+  constructor(private readonly visits: VisitRepository) {}
+
+  execute(id: bigint, precondition: Precondition, key?: IdempotencyKey): Promise<Outcome<Visit>> {
+    const change = (visit: Visit) => moveVisit(visit, VisitStatus.Cancelled);
+    return this.visits.change(id, { name: 'cancelVisit', key, precondition, change, event: VisitCancelled });
+  }
+}
+
+/** Cancels booked visits that should have started a day ago. */
+export class CancelOverdueVisits {
+  constructor(
+    private readonly visits: VisitRepository,
+    private readonly reader: VisitReader,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute(): Promise<void> {
+    const order = { by: 'startsAt', to: new Date(this.clock.now().getTime() - DAY_MS) } as const;
+    // Another request may have changed a visit since it was listed.
+    const change = (visit: Visit) => (visit.status === VisitStatus.Booked ? moveVisit(visit, VisitStatus.Cancelled) : visit);
+    let page: OrderedPage<VisitSummary> | undefined;
+    do {
+      page = await this.reader.list({ status: VisitStatus.Booked }, { limit: MAX_PAGE_SIZE, order, after: page?.next });
+      for (const { id } of page.items) await this.visits.change(id, { name: 'cancelOverdueVisits', event: VisitCancelled, change });
+    } while (page.next);
+  }
+}
