@@ -59,7 +59,7 @@ export function promisesIn(file: string, source: string): Promised[] {
 
 const INTRODUCTION = `# How we know
 
-Each promise links to a test, which \`npm run jest -- <file>\` runs in a built workspace. To find its other tests, search for \`Promise (\`. \`npx nx documents checks\` writes this page. Times are the worst of all runs, in seconds rounded to 0.1. Counts are sums. Only killed processes and cut connections leave requests without a response. Their clients see a closed connection, and repeat creations with the same key. \`npm run chaos -- --docs\` and \`RECORD_FAULTS=1 npm run verify -- cluster --skip-nx-cache\` record the figures.
+Each promise links to a test, which \`npm run jest -- <file>\` runs in a built workspace. To find its other tests, search for \`Promise (\`. \`npx nx documents checks\` writes this page. Times are the worst of all runs, in seconds rounded to 0.1. Counts are sums. Only killed processes, cut connections and full descriptor tables leave requests without a response. Their clients see a closed connection, and repeat creations with the same key. \`npm run chaos -- --docs\` and \`RECORD_FAULTS=1 npm run verify -- cluster --skip-nx-cache\` record the figures.
 `;
 
 const readRecords = () => JSON.parse(readText('docs/how-we-know.json')) as FaultRecord[];
