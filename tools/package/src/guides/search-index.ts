@@ -54,7 +54,7 @@ function sectionsOf(file: string, markdown: string): Section[] {
     heading: index === 0 ? '' : heading,
     text: texts.join(' ').replace(/\s+/g, ' ').trim(),
     url: index === 0 ? pathOf(file) : `${pathOf(file)}#${id}`,
-    weight: isGuide(file) ? 3 : 1,
+    weight: isGuide(file) ? 5 : 1,
   }));
 }
 
@@ -66,7 +66,7 @@ function operationsOf({ paths }: SearchedDocument): Section[] {
       heading: operationId,
       text: `${method.toUpperCase()} /v1${path}. ${summary}. ${description.replaceAll('`', '')}`,
       url: `reference#/${tags[0] ?? 'default'}/${operationId}`,
-      weight: 3,
+      weight: 5,
     })),
   );
 }
