@@ -382,7 +382,8 @@ describe('with an unavailable collector', () => {
     for (const socket of sockets) socket.destroy();
     const served = Array.from({ length: 10 }, () => 'served');
     const outage = [...served, 'the last traces were not exported in time'];
-    expect(lines).toEqual([...outage, ...outage]);
+    // On a busy machine, an export may also fail before the service stops.
+    expect(lines.filter((line) => line !== 'traces are not exported')).toEqual([...outage, ...outage]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { screenshot, useBrowser } from '@animal-store/api-e2e/support/browser';
 import { useOwnService } from '@animal-store/api-e2e/support/use-api';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -36,6 +37,29 @@ it.each(['light', 'dark'] as const)('operations of other methods are accessible 
   await screenshot(changed, `reference-methods-${colorScheme}`, { fullPage: true });
   expect(await accessibilityViolations(changed)).toEqual([]);
   await changed.close();
+});
+
+/** Returns the share of the pixels that differ between two pictures in Base64. */
+const DIFFERENCE = `async ([one, other]) => {
+  const pixelsOf = async (base64) => {
+    const picture = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))]));
+    const context = new OffscreenCanvas(picture.width, picture.height).getContext('2d');
+    context.drawImage(picture, 0, 0);
+    return new Uint32Array(context.getImageData(0, 0, picture.width, picture.height).data.buffer);
+  };
+  const [pixels, others] = [await pixelsOf(one), await pixelsOf(other)];
+  return pixels.filter((pixel, index) => pixel !== others[index]).length / pixels.length;
+}`;
+
+// Another machine may have another font. RECORD_PICTURES=1 takes the pictures again.
+it.each(['light', 'dark'] as const)('README.md shows the page of the guides in the %s theme', async (colorScheme) => {
+  const home = await browser.open('/docs', { viewport: { width: 1280, height: 800 }, colorScheme });
+  const picture = await home.screenshot();
+  const file = new URL(`../../../../docs/images/guides-${colorScheme}.png`, import.meta.url);
+  if (process.env['RECORD_PICTURES']) await writeFile(file, picture);
+  const pictures = [picture, await readFile(file)].map((bytes) => JSON.stringify(bytes.toString('base64')));
+  expect(await home.evaluate<number>(`(${DIFFERENCE})([${pictures.join()}])`)).toBeLessThan(0.05);
+  await home.close();
 });
 
 describeReferencePage(own, browser, ['desktop', 'phone'], { isComplete: true });

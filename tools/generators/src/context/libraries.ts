@@ -22,7 +22,7 @@ export const LIBRARIES: readonly Library[] = [
   {
     layer: 'application',
     references: ['../testing', '../../kernel', '../domain'],
-    contents: () => 'the use cases: plain classes over the ports',
+    contents: () => 'the use cases, which are plain classes that use the ports',
   },
   {
     layer: 'infrastructure',
