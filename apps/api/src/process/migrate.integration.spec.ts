@@ -1,5 +1,5 @@
 import { jobsPersistence } from '@animal-store/database';
-import { createTestDatabase, query, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { readConfig } from './config.js';
@@ -19,15 +19,16 @@ afterEach(async () => {
 });
 
 const run = (url: string) => migrate(readConfig({ DATABASE_URL: url, MIGRATION_WAIT_SECONDS: '1' }), [jobsPersistence], logger);
-const openConnections = () =>
-  query(
-    database.url,
-    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'animal-store-migrations'",
-  );
+/** A session ends shortly after its connection is closed. */
+const expectNoConnection = () =>
+  waitFor(async () => {
+    const sessions = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'animal-store-migrations'";
+    expect(await query(database.url, sessions)).toEqual([]);
+  });
 
 it('leaves no connection open', async () => {
   await run(database.url);
-  expect(await openConnections()).toEqual([]);
+  await expectNoConnection();
 });
 
 it('leaves no connection open if a migration fails', async () => {
@@ -35,5 +36,5 @@ it('leaves no connection open if a migration fails', async () => {
   const url = new URL(database.url);
   [url.username, url.password] = [ROLE, 'spec'];
   await expect(run(url.href)).rejects.toMatchObject({ code: '42501' });
-  expect(await openConnections()).toEqual([]);
+  await expectNoConnection();
 });
