@@ -224,6 +224,19 @@ describe('the columns of a list', () => {
     await expect(summaries.page({}, { limit: 1, order: { by: 'quantity' } })).rejects.toThrow('it is not a column of its items');
   });
 
+  it('may differ between lists of one entity, on the same connection', async () => {
+    const source = await lines.open({ poolSize: 1 });
+    const repository = source.getRepository(OrderLineEntity);
+    const lists = [undefined, ['key'] as const, ['size'] as const, ['key', 'size'] as const].map(
+      (columns) => new BatchedRepository(repository, undefined, columns && { columns }),
+    );
+    await lines.first.insert(aLine());
+    const pages: string[] = [];
+    for (const list of lists) pages.push(Object.keys((await list.page({}, { limit: 1 })).items[0] ?? {}).join());
+    await source.destroy();
+    expect(pages).toEqual([['id', ...Object.keys(aLine())].join(), 'id,key', 'id,size', 'id,key,size']);
+  });
+
   it('must exist', async () => {
     const repository = lines.dataSource.getRepository(OrderLineEntity);
     const misspelt = new BatchedRepository(repository, undefined, { columns: ['dew' as 'dueAt'] });

@@ -58,13 +58,19 @@ export function listStatement(table: Table, shape: ListShape, sharding: Sharding
   );
 }
 
-function nameOf({ label, columns }: Table, { filters, nulls, order }: ListShape): string {
+/** Returns a name that no other list of the table has, because a connection finds its prepared statements by their names. */
+function nameOf({ label, columns }: Table, { filters, nulls, columns: listed, order }: ListShape): string {
   const by = columns.flatMap((column) =>
     nulls.includes(column) ? `${column.property}=null` : filters.includes(column) ? column.property : [],
   );
   const bounds = order && [`${order.descending ? '-' : ''}${order.column.property}`, order.start ?? [], order.hasEnd ? 'end' : []].flat();
-  const name = `list ${label}${by.length === 0 ? '' : ` by ${by.join()}`}${bounds ? ` order ${bounds.join(' ')}` : ''}`;
-  return Buffer.byteLength(name) > MAX_NAME_BYTES ? `list ${label} ${hash('sha256', name, 'base64url').slice(0, 8)}` : name;
+  const items = listed.length < columns.length ? ` ${shortHash(names(listed), 4)}` : '';
+  const name = `list ${label}${items}${by.length === 0 ? '' : ` by ${by.join()}`}${bounds ? ` order ${bounds.join(' ')}` : ''}`;
+  return Buffer.byteLength(name) > MAX_NAME_BYTES ? `list ${label} ${shortHash(name, 8)}` : name;
+}
+
+function shortHash(text: string, length: number): string {
+  return hash('sha256', text, 'base64url').slice(0, length);
 }
 
 /**
