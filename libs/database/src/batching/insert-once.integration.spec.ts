@@ -19,7 +19,7 @@ describe('insertOnce', () => {
     expect(await lines.all()).toHaveLength(1);
   });
 
-  it('returns the row of the lines.first call for a key, even if the new row is different', async () => {
+  it('returns the row of the first call for a key, even if the new row is different', async () => {
     const statements = lines.recordStatements();
     const [one, other] = await Promise.all([
       lines.first.insertOnce(aLine({ key: 'one' }), key),
