@@ -13,6 +13,7 @@ const MAX_RESULT_LENGTH = 65_536;
  *
  * The command may run several times, because a transaction is repeated after a deadlock. Only the last one has an effect, so it must use
  * nothing but the entity manager. Events of `appendEvents(manager, …)` commit with it.
+ * @param keys the service must be allowed to SELECT, INSERT and UPDATE rows of its table; a creation needs no UPDATE
  * @param key without a key, the command runs in a transaction, and nothing is recorded
  * @param request names the command and has its input: `{ command: 'cancelVisit', visitId }`
  * @returns with a recorded result, plain data: its members may be bigints, Dates and all values of JSON
