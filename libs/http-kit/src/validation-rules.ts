@@ -72,10 +72,7 @@ export function QueryInteger({ minimum, maximum }: { minimum: number; maximum: n
 export const QueryInt64 = (): PropertyDecorator =>
   Rule(INT64_RULE, isInt64, (value) => (typeof value === 'string' ? (parseInt64(value) ?? value) : value));
 
-/**
- * The schema of a time in the OpenAPI document.
- * @public For responses with times, which `pets` does not have.
- */
+/** The schema of a time in the OpenAPI document. */
 const UTC_TIME_SCHEMA = { type: 'string', format: 'date-time', example: '2026-05-17T09:30:00.000Z' } as const;
 
 /** Parses an RFC 3339 time in a body as a Date, and documents its format. */
