@@ -201,8 +201,8 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
 
   /** Returns the error of a row whose values exist. Only the error of a statement names which of several constraints it violates. */
   private rejected<Result>(insertAlone: () => Promise<Result>): Promise<Result | Failure> {
-    const [violated, another] = this.prepared().uniqueValues;
-    if (violated && !another) return Promise.resolve(new Failure(violationOf(violated)));
+    const { onlyConstraint } = this.prepared();
+    if (onlyConstraint) return Promise.resolve(new Failure(violationOf(onlyConstraint)));
     return retryConflict(insertAlone).catch((error: unknown) => new Failure(error));
   }
 
@@ -293,9 +293,12 @@ function prepare<Entity extends EntityWithId>(
   const table = new Table(repository.metadata);
   const keyTable = keys && keyTableOf(keys.metadata);
   const sharding = shardingOf(repository.metadata, settings);
-  // A distributed table has none.
+  // Those of a distributed table are not handled.
   const uniqueValues = sharding.insertsOne ? uniqueValuesOf(repository.metadata, table) : [];
   const order = [...new Set([...uniqueValues.flatMap(({ columns }) => columns), table.id])];
+  const [first, another] = uniqueValues;
+  // A violation of any other constraint, such as the primary key, is an error.
+  const onlyConstraint = another || first?.isIndex ? undefined : first;
   // Two inserts without a check before could wait for each other's row.
   const isExclusive = uniqueValues.some(({ isExclusion }) => isExclusion);
   return {
@@ -308,9 +311,9 @@ function prepare<Entity extends EntityWithId>(
     insert: insertStatement(table, event),
     insertOne: event || isExclusive || !sharding.insertsOne ? undefined : insertOneStatement(table),
     insertOnce: keyTable && insertOnceStatement(table, keyTable, event),
-    uniqueValues,
-    insertUnique: uniqueValues.length > 0 ? insertUniqueStatement(table, order, event) : undefined,
-    insertUniqueOnce: keyTable && uniqueValues.length > 0 ? insertUniqueStatement(table, order, event, keyTable) : undefined,
+    onlyConstraint,
+    insertUnique: first && insertUniqueStatement(table, order, onlyConstraint?.constraint, event),
+    insertUniqueOnce: first && keyTable && insertUniqueStatement(table, order, onlyConstraint?.constraint, event, keyTable),
     findRecorded: keyTable && findRecordedStatement(table, keyTable, sharding),
     find: findStatement(table, sharding),
     findOne: findOneStatement(table),

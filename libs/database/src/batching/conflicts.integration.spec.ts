@@ -131,6 +131,16 @@ describe('rows with values that exist', () => {
     }
   });
 
+  it('are not confused with identifiers that exist, for example after a restore', async () => {
+    const [id = 0n] = await Promise.all(times(20, (index) => clinic.invoice(String(index))));
+    for (const keyOf of [() => undefined, (index: number) => `restored ${String(index)}`]) {
+      await first.query(`ALTER SEQUENCE clinic.invoices_id_seq RESTART WITH ${String(id - 1n)}`);
+      const outcomes = await outcomesOf(times(3, (index) => clinic.invoice(`restored ${String(index)}`, keyOf(index))));
+      expect(outcomes).toEqual(['inserted', expect.stringContaining('"invoices_pkey"'), expect.stringContaining('"invoices_pkey"')]);
+      await first.query(`DELETE FROM clinic.invoices WHERE number LIKE 'restored%'`);
+    }
+  });
+
   it('of a repeated request are those of the first one', async () => {
     const [number, key] = ['1', 'once'];
     const repeated = await Promise.all(times(12, (index) => (clinics[index % PROCESSES] as typeof clinic).invoice(number, key)));

@@ -3,7 +3,7 @@ import { type Publication, publishStatement, TRACE_PARENT } from './publication.
 import { PreparedStatement } from './prepared-statement.js';
 import type { Columns } from '../connection/statement.js';
 import { hiddenArrays, type Sharding } from './sharding.js';
-import { type Column, names, type Table } from './table.js';
+import { type Column, names, quoted, type Table } from './table.js';
 
 /**
  * The statements of the hot path. Their parameters are arrays, so that one execution serves many calls. A call that runs alone has its
@@ -114,8 +114,8 @@ export interface MaybeInserted {
 }
 
 /**
- * For a table with unique values. Parameters like `insertStatement`, or with keys `insertOnceStatement`. Inserts all rows except those whose
- * values exist, and returns no row for a key that exists. Throws a violation of the primary key of `keys` if another transaction has inserted
+ * For a table with unique values. Parameters like `insertStatement`, or with keys `insertOnceStatement`. Inserts all rows except those that
+ * violate the constraint, by default any, and returns no row for a key that exists. Throws a violation of the primary key of `keys` if another transaction has inserted
  * a key in the meantime.
  *
  * Each row waits for a transaction with the same values before it is inserted. As the rows are in the order of these values, two processes
@@ -124,10 +124,12 @@ export interface MaybeInserted {
 export function insertUniqueStatement(
   table: Table,
   order: readonly Column[],
+  constraint: string | undefined,
   event: Publication | undefined,
   keys?: KeyTable,
 ): PreparedStatement<MaybeInserted> {
   const { name, id, columns } = table;
+  const target = constraint === undefined ? '' : ` ON CONSTRAINT ${quoted(constraint)}`;
   const inserted = `numbered JOIN inserted ON inserted_id = ${id.name}`;
   // OFFSET 0 prevents a plan that scans the whole table.
   const isNew =
@@ -137,7 +139,7 @@ export function insertUniqueStatement(
     `${numberedSql(table, event, keys, isNew)}, inserted (inserted_id) AS (
       INSERT INTO ${name} (${names([id, ...columns])}) OVERRIDING SYSTEM VALUE
       SELECT ${names([id, ...columns])} FROM numbered ORDER BY ${names(order)}
-      ON CONFLICT DO NOTHING
+      ON CONFLICT${target} DO NOTHING
       RETURNING ${id.name}
     )${keys ? `, recorded AS (${recordSql(table, keys, inserted)})` : ''}${event ? publishStatement(event, table, inserted) : ''}
     SELECT input_ordinal, inserted_id FROM numbered LEFT JOIN inserted ON inserted_id = ${id.name}`,

@@ -64,9 +64,9 @@ describe('the unique values of an entity', () => {
     expect(constraints).toHaveLength(3);
     expect(constraints).toEqual(
       expect.arrayContaining([
-        { constraint: 'number_key', isExclusion: false, columns: ['number', 'building'] },
-        { constraint: 'start_idx', isExclusion: false, columns: ['startsAt'] },
-        { constraint: 'no_overlap', isExclusion: true, columns: ['startsAt', 'number', 'building'] },
+        { constraint: 'number_key', isExclusion: false, isIndex: false, columns: ['number', 'building'] },
+        { constraint: 'start_idx', isExclusion: false, isIndex: true, columns: ['startsAt'] },
+        { constraint: 'no_overlap', isExclusion: true, isIndex: false, columns: ['startsAt', 'number', 'building'] },
       ]),
     );
   });
@@ -80,6 +80,6 @@ it.each([
   [false, '23505', 'duplicate key value violates unique constraint "number_key"'],
   [true, '23P01', 'conflicting key value violates exclusion constraint "number_key"'],
 ])('a violation has the code and the text of PostgreSQL, exclusion: %p', (isExclusion, code, message) => {
-  const error = violationOf({ constraint: 'number_key', isExclusion, columns: [] });
+  const error = violationOf({ constraint: 'number_key', isExclusion });
   expect(error).toMatchObject({ name: 'error', code, message, constraint: 'number_key' });
 });
