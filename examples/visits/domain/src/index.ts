@@ -9,7 +9,6 @@ export {
   VISIT_MINUTES_RULE,
   VISIT_NOTES_MAX_LENGTH,
   VISIT_REASON_MAX_LENGTH,
-  VISIT_STATUS_RULE,
   VisitStatus,
   type VisitSummary,
 } from './visit.js';

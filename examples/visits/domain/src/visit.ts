@@ -16,8 +16,6 @@ export enum VisitStatus {
   Cancelled = 'cancelled',
 }
 
-export const VISIT_STATUS_RULE = `must be one of ${Object.values(VisitStatus).join(', ')}`;
-
 export const VISIT_MINUTES = { minimum: 5, maximum: 480 } as const;
 export const VISIT_MINUTES_RULE = `must be an integer from ${String(VISIT_MINUTES.minimum)} to ${String(VISIT_MINUTES.maximum)}`;
 

@@ -1,12 +1,12 @@
 import { INT64_SCHEMA, MayBeAbsent, OrderedPageQueryOf, QueryInt64, QueryTime } from '@animal-store/http-kit';
-import { VISIT_STATUS_RULE, VisitStatus } from '@animal-store/visits-domain';
+import { VisitStatus } from '@animal-store/visits-domain';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsEnum } from 'class-validator';
 
 export class ListVisitsQuery extends OrderedPageQueryOf('visits', { sort: { startsAt: 'time' }, default: 'startsAt' }) {
   @ApiPropertyOptional({ enum: VisitStatus, enumName: 'VisitStatus', description: 'Returns only visits with this status.' })
   @MayBeAbsent()
-  @IsEnum(VisitStatus, { message: `$property ${VISIT_STATUS_RULE}` })
+  @IsEnum(VisitStatus)
   status?: VisitStatus;
 
   @ApiPropertyOptional({ ...INT64_SCHEMA, description: 'Returns only visits of this animal.' })
