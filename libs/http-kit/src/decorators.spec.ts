@@ -12,7 +12,7 @@ import { NestFactory, Reflector } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ApiResponse, DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyContextConfig, FastifyReply } from 'fastify';
-import { ApiIdempotencyKey, createdHeaders, IDEMPOTENCY_KEY_SCHEMA, RequestIdempotencyKey } from './idempotency-key.js';
+import { createdHeaders, IDEMPOTENCY_KEY_SCHEMA, RequestIdempotencyKey } from './idempotency-key.js';
 import { Deprecated, DEPRECATION_EXTENSION } from './deprecation.js';
 import { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
 import {
@@ -54,7 +54,6 @@ class ToysController {
 
   @RequireScopes('toys:read', 'toys:write')
   @Post()
-  @ApiIdempotencyKey()
   @Throws(INVALID_REQUEST, BROKEN)
   @ApiResponse({ status: 201, description: 'The created toy.', headers: createdHeaders('/v1/toys/7') })
   create(@RequestIdempotencyKey() given: IdempotencyKey | undefined): void {

@@ -1,5 +1,5 @@
 import { DomainError, IDEMPOTENCY_KEY_LIFETIME_HOURS, type IdempotencyKey, type Outcome } from '@animal-store/kernel';
-import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { INVALID_REQUEST, rejectHeader } from './errors.js';
@@ -24,8 +24,7 @@ export function parseIdempotencyKey(field: string): string {
   return field.startsWith('"') ? field.slice(1, -1).replace(/\\(.)/g, '$1') : field;
 }
 
-/** Injects the request's Idempotency-Key (draft-ietf-httpapi-idempotency-key-header) with its client; undefined if there is none. */
-export const RequestIdempotencyKey = createParamDecorator(
+const InjectIdempotencyKey = createParamDecorator(
   (_data: unknown, context: ExecutionContext): IdempotencyKey | undefined | Promise<never> => {
     const [request] = context.getArgs<[FastifyRequest]>();
     const { headers, principal } = request;
@@ -40,20 +39,27 @@ export const RequestIdempotencyKey = createParamDecorator(
   },
 );
 
-/** Documents the header of an operation that uses `@RequestIdempotencyKey`. */
-export const ApiIdempotencyKey = (): MethodDecorator =>
-  applyDecorators(
-    ApiHeader({
-      name: 'Idempotency-Key',
-      required: false,
-      description: `A unique value, such as a UUID, that makes retries safe. A request with the same key and an equal body returns the response to the first request, with \`Idempotent-Replayed: true\`. A request with the same key and a different body is rejected with 422. Keys expire after ${String(IDEMPOTENCY_KEY_LIFETIME_HOURS)} hours. All API keys of a client share its idempotency keys.`,
-      // No example, because API reference pages would send it with every request.
-      schema: IDEMPOTENCY_KEY_SCHEMA,
-    }),
-  );
+const KEY_HEADER = {
+  name: 'Idempotency-Key',
+  required: false,
+  description: `A unique value, such as a UUID, that makes retries safe. A request with the same key and an equal body returns the response to the first request, with \`Idempotent-Replayed: true\`. A request with the same key and a different body is rejected with 422. Keys expire after ${String(IDEMPOTENCY_KEY_LIFETIME_HOURS)} hours. All API keys of a client share its idempotency keys.`,
+  // No example, because API reference pages would send it with every request.
+  schema: IDEMPOTENCY_KEY_SCHEMA,
+};
 
 /**
- * Returns the OpenAPI `headers` of the 201 of an `@ApiIdempotencyKey` operation.
+ * Injects the request's Idempotency-Key (draft-ietf-httpapi-idempotency-key-header) with its client, and documents it. Injects undefined if
+ * there is none.
+ */
+export const RequestIdempotencyKey =
+  (): ParameterDecorator =>
+  (target, key = '', index) => {
+    InjectIdempotencyKey()(target, key, index);
+    ApiHeader(KEY_HEADER)(target, key, Object.getOwnPropertyDescriptor(target, key) as PropertyDescriptor);
+  };
+
+/**
+ * Returns the OpenAPI `headers` of the 201 of an operation with `@RequestIdempotencyKey`.
  * @param example the URL of a created resource; undefined if the resource has no URL, and the 201 no `Location`
  */
 export const createdHeaders = (example?: string) =>
@@ -68,7 +74,7 @@ export const createdHeaders = (example?: string) =>
     },
   }) as const;
 
-/** The OpenAPI `headers` of the 200 of a command with `@ApiIdempotencyKey`. */
+/** The OpenAPI `headers` of the 200 of a command with `@RequestIdempotencyKey`. */
 export const replayedHeaders = {
   'Idempotent-Replayed': {
     description: '`true` if an earlier request with the same Idempotency-Key had the effect.',

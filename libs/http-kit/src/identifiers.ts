@@ -1,5 +1,6 @@
 import { DomainError, type ErrorDefinition, parseInt64 } from '@animal-store/kernel';
-import type { PipeTransform } from '@nestjs/common';
+import { Param, type PipeTransform } from '@nestjs/common';
+import { ApiParam } from '@nestjs/swagger';
 
 /** The schema of an int64 in the OpenAPI document. */
 export const INT64_SCHEMA = { type: 'integer', format: 'int64' } as const;
@@ -17,3 +18,11 @@ export class IdPipe implements PipeTransform<string, bigint> {
     return id;
   }
 }
+
+/** Injects an identifier of the path, and documents it. Throws the not-found error if its text is not an int64. */
+export const IdParam =
+  (name: string, notFound: ErrorDefinition, description: string): ParameterDecorator =>
+  (target, key = '', index) => {
+    Param(name, new IdPipe(notFound))(target, key, index);
+    ApiParam({ name, schema: INT64_SCHEMA, description })(target, key, Object.getOwnPropertyDescriptor(target, key) as PropertyDescriptor);
+  };

@@ -22,7 +22,6 @@ export {
 export { Deprecated, type Deprecation, DEPRECATION_EXTENSION } from './deprecation.js';
 export { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
 export {
-  ApiIdempotencyKey,
   createdHeaders,
   /** @public For commands, which `pets` does not have. */
   replayedHeaders,
@@ -31,7 +30,7 @@ export {
   /** @public For commands, which `pets` does not have. */
   respondWithOutcome,
 } from './idempotency-key.js';
-export { EXAMPLE_ID, IdPipe, INT64_SCHEMA } from './identifiers.js';
+export { EXAMPLE_ID, IdParam, INT64_SCHEMA } from './identifiers.js';
 export { type OrderedPageQuery, OrderedPageQueryOf, pageHeaders, type PageQuery, PageQueryOf, respondWithPage } from './pages.js';
 export { provideUseCase, PublicUrl } from './providers.js';
 export {

@@ -47,10 +47,10 @@ export const USED_BY_TEMPLATES = new Set(
   query queryRunner read reader reason recorded rejected replayed reply repository request requests respondWithCreated
   respondWithPage response result results retrieve revalidate row rows second sent stringifyJson text third throwConstraintErrors
   throwDomainErrors transport unit url useDatabase useOwnService value values violations visibleTextRule visibleTexts visited
-  AnimalStore ApiBody ApiCreatedResponse ApiExtraModels ApiIdempotencyKey ApiOkResponse ApiOperation ApiParam APIPromise
+  AnimalStore ApiBody ApiCreatedResponse ApiExtraModels ApiOkResponse ApiOperation APIPromise
   ApiProperty ApiSchema ApiTags BatchedRepository Body Column Controller CreateOptions DataSource DomainError Dto Entity
-  ErrorDefinition FastifyReply Get Global HttpResponse IdempotencyKey IdempotencyKeyEntity IdPipe INPUT IsVisibleText JsonText
-  MigrationInterface MISSING Module OTHER Page PagePromise PageQueryOf PageRequest Param PATH Persistence Post PrimaryGeneratedColumn
+  ErrorDefinition FastifyReply Get Global HttpResponse IdempotencyKey IdempotencyKeyEntity IdParam INPUT IsVisibleText JsonText
+  MigrationInterface MISSING Module OTHER Page PagePromise PageQueryOf PageRequest PATH Persistence Post PrimaryGeneratedColumn
   PublicUrl Query QueryRunner Repository RequestIdempotencyKey RequestOptions RequireScopes Res Revalidated STORED Throws
   Transport`.split(/\s+/),
 );

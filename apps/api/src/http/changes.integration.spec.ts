@@ -1,7 +1,6 @@
 import {
-  IdPipe,
+  IdParam,
   IfMatch,
-  INT64_SCHEMA,
   MayBeAbsent,
   Nullable,
   RequireScopes,
@@ -13,13 +12,12 @@ import {
 } from '@animal-store/http-kit';
 import { DomainError, type Precondition } from '@animal-store/kernel';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Body, ConflictException, Controller, Delete, Get, HttpCode, Module, Param, Patch, Post, Put } from '@nestjs/common';
+import { Body, ConflictException, Controller, Delete, Get, HttpCode, Module, Patch, Post, Put } from '@nestjs/common';
 import {
   ApiCreatedResponse,
   ApiNoContentResponse,
   ApiOkResponse,
   ApiOperation,
-  ApiParam,
   ApiProperty,
   ApiPropertyOptional,
   ApiTags,
@@ -66,7 +64,6 @@ function current(id: bigint, precondition: Precondition): Parcel {
 }
 
 @ApiTags('parcels')
-@ApiParam({ name: 'id', schema: INT64_SCHEMA })
 @RequireScopes('parcels:write')
 @Controller({ path: 'parcels/:id', version: '1' })
 class ParcelsController {
@@ -74,7 +71,7 @@ class ParcelsController {
   @Revalidated()
   @ApiOperation({ operationId: 'getParcel' })
   @ApiOkResponse({ type: ParcelDto })
-  get(@Param('id', new IdPipe(PARCEL_NOT_FOUND)) id: bigint): Parcel {
+  get(@IdParam('id', PARCEL_NOT_FOUND, 'Identifier of the parcel.') id: bigint): Parcel {
     return current(id, () => undefined);
   }
 
@@ -83,7 +80,7 @@ class ParcelsController {
   @ApiOperation({ operationId: 'updateParcel' })
   @ApiOkResponse({ type: ParcelDto })
   patch(
-    @Param('id', new IdPipe(PARCEL_NOT_FOUND)) id: bigint,
+    @IdParam('id', PARCEL_NOT_FOUND, 'Identifier of the parcel.') id: bigint,
     @Body() changes: ParcelPatch,
     @IfMatch({ required: true }) precondition: Precondition,
   ): Parcel {
@@ -94,7 +91,7 @@ class ParcelsController {
   @HttpCode(201)
   @ApiOperation({ operationId: 'putParcel' })
   put(
-    @Param('id', new IdPipe(PARCEL_NOT_FOUND)) id: bigint,
+    @IdParam('id', PARCEL_NOT_FOUND, 'Identifier of the parcel.') id: bigint,
     @Body() { label }: ParcelDto,
     @IfMatch({ required: false }) precondition: Precondition,
   ): Parcel {
@@ -106,7 +103,10 @@ class ParcelsController {
   @HttpCode(204)
   @ApiOperation({ operationId: 'deleteParcel' })
   @ApiNoContentResponse({ description: 'Deleted' })
-  delete(@Param('id', new IdPipe(PARCEL_NOT_FOUND)) id: bigint, @IfMatch({ required: false }) precondition: Precondition): void {
+  delete(
+    @IdParam('id', PARCEL_NOT_FOUND, 'Identifier of the parcel.') id: bigint,
+    @IfMatch({ required: false }) precondition: Precondition,
+  ): void {
     current(id, precondition);
     stored = undefined;
   }
@@ -115,7 +115,7 @@ class ParcelsController {
   @SendsEntityTag()
   @ApiOperation({ operationId: 'replaceParcel' })
   @ApiCreatedResponse({ type: ParcelDto })
-  replace(@Param('id', new IdPipe(PARCEL_NOT_FOUND)) id: bigint, @Body() { label }: ParcelDto): Parcel {
+  replace(@IdParam('id', PARCEL_NOT_FOUND, 'Identifier of the parcel.') id: bigint, @Body() { label }: ParcelDto): Parcel {
     return (stored = { id, label, note: null });
   }
 

@@ -1,10 +1,8 @@
 import {
-  ApiIdempotencyKey,
   createdHeaders,
   EXAMPLE_ID,
-  IdPipe,
+  IdParam,
   IfMatch,
-  INT64_SCHEMA,
   pageHeaders,
   PublicUrl,
   RateLimit,
@@ -29,8 +27,8 @@ import {
   ListVisits,
 } from '@animal-store/visits-application';
 import { PET_UNKNOWN, type Treatment, type Visit, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VISIT_OVERLAPS } from '@animal-store/visits-domain';
-import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
+import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { ListVisitsQuery } from './list-visits.query.js';
 import { ListTreatmentsQuery, NewTreatmentDto, NewVisitDto, TreatmentDto, VisitDto, VisitSummaryDto } from './visit.dto.js';
@@ -39,7 +37,7 @@ const PATH = '/v1/visits';
 const treatmentsOf = (visitId: bigint) => `${PATH}/${String(visitId)}/treatments`;
 const VISITS = { $ref: '#/components/schemas/Visits' };
 const TREATMENTS = { $ref: '#/components/schemas/Treatments' };
-const VISIT_ID = { name: 'visitId', schema: INT64_SCHEMA, description: 'Identifier of the visit.' };
+const VisitId = () => IdParam('visitId', VISIT_NOT_FOUND, 'Identifier of the visit.');
 const FIRST = { value: new Date('2030-01-07T09:00:00.000Z'), id: 20n };
 
 @ApiTags('visits')
@@ -71,7 +69,6 @@ export class VisitsController {
   @RequireScopes('visits:write')
   @RateLimit({ name: 'visits', requestsPerMinute: 60 })
   @SendsEntityTag()
-  @ApiIdempotencyKey()
   @Throws(PET_UNKNOWN, VISIT_OVERLAPS, IDEMPOTENCY_KEY_REUSED)
   @ApiOperation({ operationId: 'createVisit', summary: 'Book a visit', description: 'Responds after the visit is durably stored.' })
   @ApiBody({ type: NewVisitDto })
@@ -90,22 +87,19 @@ export class VisitsController {
   @Revalidated()
   @Throws(VISIT_NOT_FOUND)
   @ApiOperation({ operationId: 'getVisit', summary: 'Get one visit', description: 'Returns the visit with this identifier.' })
-  @ApiParam(VISIT_ID)
   @ApiOkResponse({ type: VisitDto, description: 'Found' })
-  getVisit(@Param('visitId', new IdPipe(VISIT_NOT_FOUND)) visitId: bigint): Promise<Visit> {
+  getVisit(@VisitId() visitId: bigint): Promise<Visit> {
     return this.getVisitUseCase.execute(visitId);
   }
 
   @Post(':visitId/check-in')
   @HttpCode(200)
   @RequireScopes('visits:write')
-  @ApiIdempotencyKey()
   @Throws(VISIT_NOT_FOUND, VISIT_NOT_BOOKED, IDEMPOTENCY_KEY_REUSED)
   @ApiOperation({ operationId: 'checkInVisit', summary: 'Check in', description: 'The animal has arrived. The visit must be booked.' })
-  @ApiParam(VISIT_ID)
   @ApiOkResponse({ type: VisitDto, description: 'Checked in', headers: replayedHeaders })
   async checkInVisit(
-    @Param('visitId', new IdPipe(VISIT_NOT_FOUND)) visitId: bigint,
+    @VisitId() visitId: bigint,
     @IfMatch({ required: false }) precondition: Precondition,
     @RequestIdempotencyKey() key: IdempotencyKey | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -116,13 +110,11 @@ export class VisitsController {
   @Post(':visitId/cancel')
   @HttpCode(200)
   @RequireScopes('visits:write')
-  @ApiIdempotencyKey()
   @Throws(VISIT_NOT_FOUND, VISIT_NOT_BOOKED, IDEMPOTENCY_KEY_REUSED)
   @ApiOperation({ operationId: 'cancelVisit', summary: 'Cancel a visit', description: 'Its time is free again. The visit must be booked.' })
-  @ApiParam(VISIT_ID)
   @ApiOkResponse({ type: VisitDto, description: 'Cancelled', headers: replayedHeaders })
   async cancelVisit(
-    @Param('visitId', new IdPipe(VISIT_NOT_FOUND)) visitId: bigint,
+    @VisitId() visitId: bigint,
     @IfMatch({ required: false }) precondition: Precondition,
     @RequestIdempotencyKey() key: IdempotencyKey | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -135,10 +127,9 @@ export class VisitsController {
   @Revalidated()
   @Throws(VISIT_NOT_FOUND)
   @ApiOperation({ operationId: 'listTreatments', summary: 'List treatments', description: 'Returns one page in the order of `id`.' })
-  @ApiParam(VISIT_ID)
   @ApiOkResponse({ schema: TREATMENTS, description: 'One page of treatments', headers: pageHeaders(treatmentsOf(EXAMPLE_ID)) })
   async listTreatments(
-    @Param('visitId', new IdPipe(VISIT_NOT_FOUND)) visitId: bigint,
+    @VisitId() visitId: bigint,
     @Query() query: ListTreatmentsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<JsonText> {
@@ -148,14 +139,12 @@ export class VisitsController {
 
   @Post(':visitId/treatments')
   @RequireScopes('visits:write')
-  @ApiIdempotencyKey()
   @Throws(VISIT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED)
   @ApiOperation({ operationId: 'addTreatment', summary: 'Add a treatment', description: 'Responds after the treatment is durably stored.' })
-  @ApiParam(VISIT_ID)
   @ApiBody({ type: NewTreatmentDto })
   @ApiCreatedResponse({ type: TreatmentDto, description: 'Added', headers: createdHeaders() })
   async addTreatment(
-    @Param('visitId', new IdPipe(VISIT_NOT_FOUND)) visitId: bigint,
+    @VisitId() visitId: bigint,
     @Body() newTreatment: NewTreatmentDto,
     @RequestIdempotencyKey() key: IdempotencyKey | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -1,10 +1,8 @@
 import {
-  ApiIdempotencyKey,
   createdHeaders,
   Deprecated,
   EXAMPLE_ID,
-  IdPipe,
-  INT64_SCHEMA,
+  IdParam,
   pageHeaders,
   PublicUrl,
   RequestIdempotencyKey,
@@ -17,8 +15,8 @@ import {
 import { IDEMPOTENCY_KEY_REUSED, type IdempotencyKey, type JsonText } from '@animal-store/kernel';
 import { CreatePet, GetPet, ListPets } from '@animal-store/pets-application';
 import { type Pet, PET_NOT_FOUND, type PetView } from '@animal-store/pets-domain';
-import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
+import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { ListPetsQuery } from './list-pets.query.js';
 import { NewPetDto, PetDto } from './pet.dto.js';
@@ -57,7 +55,6 @@ export class PetsController {
 
   @Post()
   @RequireScopes('pets:write')
-  @ApiIdempotencyKey()
   @Throws(IDEMPOTENCY_KEY_REUSED)
   @ApiOperation({
     operationId: 'createPet',
@@ -88,9 +85,8 @@ export class PetsController {
       'To be removed on 5 December 2030. The replacement is `listPets` with the `status` filter. To get a single animal, use its `id` filter.',
   })
   @Deprecated({ deprecatedAt: new Date('2025-12-05T00:00:00Z'), removedAt: new Date('2030-12-05T00:00:00Z'), successor: PATH })
-  @ApiParam({ name: 'petId', schema: INT64_SCHEMA, description: 'Identifier of the animal.' })
   @ApiOkResponse({ type: PetDto, description: 'Animal found' })
-  getPet(@Param('petId', new IdPipe(PET_NOT_FOUND)) petId: bigint): Promise<PetView> {
+  getPet(@IdParam('petId', PET_NOT_FOUND, 'Identifier of the animal.') petId: bigint): Promise<PetView> {
     return this.getPetUseCase.execute(petId);
   }
 }
