@@ -64,7 +64,7 @@ describe('two workers', () => {
 it('a service with two workers waits for another migrating process, exits after MIGRATION_WAIT_SECONDS with code 1, and logs it once', () =>
   outage.expectEndOfMigrationWait({ WORKERS: '2' }));
 
-// Promise (Starting and stopping): 11 exits of ready workers within a minute end the service.
+// Promise (Starting and stopping): The service stops if ready workers exit more than ten times in a minute.
 it.each(['SIGKILL', 'SIGTERM'] as const)('a service logs an error and exits if its workers exit repeatedly: %s', async (signal) => {
   // Two rounds are more than ten exits.
   const many = 6;

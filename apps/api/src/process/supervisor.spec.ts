@@ -336,7 +336,7 @@ describe('giving up', () => {
     expect(new Set(messages)).toEqual(new Set(['a worker ended unexpectedly']));
   });
 
-  // Promise (Starting and stopping): 11 exits of ready workers within a minute end the service.
+  // Promise (Starting and stopping): The service stops if ready workers exit more than ten times in a minute.
   it('stops after more than 10 crashes of ready workers', async () => {
     await start();
     for (let crash = 1; crash <= 11; crash++) {

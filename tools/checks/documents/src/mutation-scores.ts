@@ -45,7 +45,7 @@ export function renderMutationScores(scores: readonly MutationScore[]): string {
   });
   return `\n## Mutation tests
 
-\`AREA=client npm run verify -- mutation\` changes the code of an area, one place at a time. It fails if specs detect less than 85 % of the changes, or less than 90 % in \`rules\` (kernel, domain, application). \`AREA=client npx nx record-mutation checks\` records a run.
+\`AREA=client npm run verify -- mutation\` changes the code of an area, one place at a time. It fails if specs detect less than 85 % of the changes, or less than 90 % in \`rules\` (kernel, domain, application). \`AREA=client npx nx record-mutation checks\` records a run. An area that is not listed has no complete run.
 
 ${items.join('')}`;
 }
