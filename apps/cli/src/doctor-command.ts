@@ -73,7 +73,10 @@ async function withVariables(terminal: Terminal, work: (env: NodeJS.ProcessEnv, 
     const MIGRATION_DATABASE_URL = readSecretUrl(url);
     // The password of the role changes with each start.
     const DATABASE_URL = `${MIGRATION_DATABASE_URL}?options=-c%20role%3D${LOCAL_SERVICE_ROLE}`;
-    return work({ ...env, DATABASE_URL, MIGRATION_DATABASE_URL, MIGRATE_ON_START: 'false' }, `, for the local PostgreSQL in ${dataDir}`);
+    return work(
+      { ...env, DATABASE_URL, MIGRATION_DATABASE_URL, MIGRATION_DATABASE_URL_FILE: undefined, MIGRATE_ON_START: 'false' },
+      `, for the local PostgreSQL in ${dataDir}`,
+    );
   });
 }
 

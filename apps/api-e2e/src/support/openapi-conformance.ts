@@ -8,7 +8,7 @@ import { parseWithSource } from './json.js';
 
 const CURRENT_DOCUMENT = new URL('../../../../docs/openapi.json', import.meta.url);
 const DOCUMENT_ID = 'openapi.json';
-const UNKNOWN_PAGE = /\/docs\/(?!assets\/[^/]*$)/;
+const UNKNOWN_PAGE = /^[^?]*\/docs\/(?!assets\/[^/]*$)/;
 const ERROR_SCHEMA = ['components', 'schemas', 'Error'];
 
 interface Reference {

@@ -43,7 +43,7 @@ function collapsed(responses) {
     const { headers = {}, content } = shared[response.$ref?.split('/').at(-1)] ?? response;
     const own = Object.entries(headers).filter(([, { $ref }]) => !$ref);
     if (status < '400') others[status] = { ...response, headers: Object.fromEntries(own) };
-    else errors.push(...Object.keys(content['application/json'].examples).map((code) => `- ${status} [${code}](errors#${code})`));
+    else errors.push(...Object.keys(content['application/json'].examples ?? {}).map((code) => `- ${status} [${code}](errors#${code})`));
   }
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
   return errors.length > 0 ? { ...others, default: { description: errors.join('\n'), content } } : others;

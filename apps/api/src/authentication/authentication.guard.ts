@@ -6,7 +6,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import { type Quota, rateLimitedError, RateLimits } from '../rate-limit/rate-limits.js';
-import { CHALLENGE, routeOf } from './scopes.guard.js';
+import { CHALLENGE, routeOf } from './route.js';
 
 // RFC 9110, section 11.1: the scheme is case-insensitive.
 const BEARER = /^bearer +(\S.*)$/i;
