@@ -10,8 +10,15 @@ import { runUntilStopped } from './run-until-stopped.js';
 const WORKSPACE = join(import.meta.dirname, '../../..');
 /** In the API's folder, because the sources look up files through the API's package.json. */
 const BUNDLE = join(WORKSPACE, 'apps/api/dev/dist');
-/** What write-guides.ts reads. */
-const GUIDES = ['docs/**/*.{md,go,svg}', 'CONTRIBUTING.md', 'libs/{client,database,http-kit}/README.md', 'apps/api/assets/docs/*'];
+/** What write-guides.ts reads from the workspace. */
+const GUIDES = [
+  'docs/**/*.{md,svg}',
+  'docs/guides/samples/*',
+  'docs/openapi.json',
+  'CONTRIBUTING.md',
+  'libs/{client,database,http-kit}/README.md',
+  'apps/api/assets/docs/*',
+];
 
 /** Renders the guides when one changes. Rolldown then writes the bundle again, which restarts the service. */
 const renderGuides: Plugin = {
