@@ -120,7 +120,7 @@ function contents(page: GuidePage): string {
 /** Adds the table of contents below the title, for screens that have no space beside the text. */
 function withContents(page: GuidePage): string {
   if (!hasContents(page)) return page.content;
-  return page.content.replace('</h1>\n', `</h1>\n<details><summary>On this page</summary>${contentsList(page)}</details>\n`);
+  return page.content.replace('</h1>\n', (end) => `${end}<details><summary>On this page</summary>${contentsList(page)}</details>\n`);
 }
 
 function footer({ file }: GuidePage, { api, service }: Versions): string {
