@@ -4,6 +4,10 @@ import { addExport, addImport, addMember, addProperty, addToArray } from '../sou
 import { editFile, readText } from '../tree.ts';
 import type { NestedNames } from './resource.generator.ts';
 
+const UNSHARDED_CONTEXT = /^ {2}sharded: false\b/m;
+
+const persistenceOf = (context: string) => `libs/${context}/infrastructure/src/${context}-persistence.ts`;
+
 /** Adds the entries of a resource to the files of its context, and to those that all contexts share. */
 export function registerResource(tree: Tree, names: NestedNames): void {
   addExports(tree, names);
@@ -11,6 +15,12 @@ export function registerResource(tree: Tree, names: NestedNames): void {
   registerInModule(tree, names);
   registerInClient(tree, names);
   registerInGuides(tree, names);
+}
+
+/** Returns whether Citus distributes the table of the parent. */
+export function isDistributed(tree: Tree, { context, parent }: NestedNames): boolean {
+  const persistence = readText(tree, persistenceOf(context));
+  return !UNSHARDED_CONTEXT.test(persistence) && !new RegExp(`\\bunsharded: \\[[^\\]]*\\b${parent.Entity}Entity\\b`).test(persistence);
 }
 
 function addExports(tree: Tree, { context, file, resource, Entity, Entities, CONSTANT }: NestedNames): void {
@@ -41,7 +51,7 @@ function registerInPersistence(tree: Tree, names: NestedNames): void {
   const Migration = `Create${Entities}${timestamp}`;
   const own = [`${Entity}Entity`, `${Entity}IdempotencyKeyEntity`];
   const parents = [`${parent.Entity}Entity`, `${parent.Entity}IdempotencyKeyEntity`];
-  editFile(tree, `libs/${context}/infrastructure/src/${context}-persistence.ts`, (persistence) => {
+  editFile(tree, persistenceOf(context), (persistence) => {
     const present = parents.filter((entity) => persistence.includes(entity));
     let text = addImport(persistence, Migration, `./migrations/${timestamp}-create-${resource}.js`);
     for (const entity of own) text = addImport(text, entity, `./${file}.entity.js`);
@@ -52,7 +62,7 @@ function registerInPersistence(tree: Tree, names: NestedNames): void {
       if (!new RegExp(`^  ${property}: \\[`, 'm').test(text)) text = addProperty(text, owner, `${property}: []`);
       for (const element of elements) text = addToArray(text, property, element);
     };
-    if (!/^ {2}sharded: false\b/m.test(text)) list('unsharded', [...present, ...own]);
+    if (!UNSHARDED_CONTEXT.test(text)) list('unsharded', [...present, ...own]);
     list('lists', [`{ entity: ${Entity}Entity, filters: [['${parent.variable}Id']] }`]);
     if (!/^ {2}privileges:/m.test(text)) return text;
     const privileges = [

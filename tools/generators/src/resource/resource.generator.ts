@@ -6,7 +6,7 @@ import { updateOpenApi } from '../update-openapi.ts';
 import { exportsOf } from '../source-edits.ts';
 import { assertContext, readText } from '../tree.ts';
 import { assertFreeInClient, CLIENT } from '../context/register-context.ts';
-import { registerResource } from './register-resource.ts';
+import { isDistributed, registerResource } from './register-resource.ts';
 
 const FILES = join(import.meta.dirname, 'files');
 /** Of PostgreSQL, in bytes. */
@@ -40,12 +40,13 @@ export interface NestedNames extends ResourceNames {
 export async function generateResource(tree: Tree, options: ResourceOptions): Promise<() => void> {
   const names = namesOf(tree, options);
   assertFree(tree, names);
+  const isMoved = isDistributed(tree, names);
   generateResourceFiles(tree, names);
   registerResource(tree, names);
   await formatFiles(tree);
   return () => {
     updateOpenApi(tree);
-    console.log(nextSteps(names));
+    console.log(nextSteps(names, isMoved));
   };
 }
 
@@ -116,12 +117,14 @@ function assertFree(tree: Tree, names: NestedNames): void {
   }
 }
 
-function nextSteps({ context, file, resource, Entity, parent }: NestedNames): string {
+function nextSteps({ context, schema, file, resource, Entity, parent }: NestedNames, isMoved: boolean): string {
+  const table = `${schema}.${parent.table}`;
+  const moved = `\n  With Citus   ${table} is now in \`unsharded\`. The migration fails in a database that has distributed it`;
   return `
 The API now serves /v1/${parent.resource}/{${parent.variable}Id}/${resource}.
 
   Open first   libs/${context}/domain/src/${file}.ts
-  Check        in apps/api-e2e/src/contexts/${context}/${resource}.integration.spec.ts, NEW_${parent.CONSTANT} must be a valid body of create${parent.Entity}
+  Check        in apps/api-e2e/src/contexts/${context}/${resource}.integration.spec.ts, NEW_${parent.CONSTANT} must be a valid body of create${parent.Entity}${isMoved ? moved : ''}
   Test         npm test -- -p '${context}-*', then npx nx test api-e2e
   Use          client.${parent.variables}.${camelCase(resource)}.create(${parent.variable}Id, { name: 'first' }) returns a ${Entity}
   Read         docs/adding-a-context.md
