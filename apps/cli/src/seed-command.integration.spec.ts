@@ -6,7 +6,7 @@ import { json, runAnimalStore, useAnimalStore } from './testing/run-animal-store
 const store = useAnimalStore();
 
 describe('animal-store seed', () => {
-  beforeEach(() => query(store.url, 'TRUNCATE pets.pets RESTART IDENTITY'));
+  beforeEach(() => query(store.url, 'TRUNCATE pets.pets RESTART IDENTITY CASCADE'));
 
   it('adds the same pets for the same seed and updates the planner statistics', async () => {
     const startedAt = performance.now();

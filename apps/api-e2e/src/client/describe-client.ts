@@ -64,7 +64,7 @@ export function useClientSetUp(): void {
 
   beforeEach(async () => {
     proxy.inject();
-    await sql.query('TRUNCATE pets.pets, pets.idempotency_keys');
+    await sql.query('TRUNCATE pets.pets, pets.idempotency_keys CASCADE');
     await sql.query(
       `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, ${FIRST_ID}, false) FROM pg_sequences WHERE schemaname = 'pets'`,
     );

@@ -158,7 +158,7 @@ async function emptyContexts(databaseUrl: string): Promise<void> {
       `SELECT string_agg(format('%I.%I', schemaname, tablename), ', ') AS name FROM pg_tables
        WHERE schemaname NOT IN ('access', 'jobs', 'events', 'public', 'pg_catalog', 'information_schema')`,
     );
-    await client.query(`TRUNCATE ${rows[0]?.name ?? ''} RESTART IDENTITY`);
+    await client.query(`TRUNCATE ${rows[0]?.name ?? ''} RESTART IDENTITY CASCADE`);
   } finally {
     await client.end();
   }

@@ -116,7 +116,7 @@ describe('int64 end to end', () => {
     await client.connect();
     try {
       const { rowCount } = await client.query(
-        `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, $1, false) FROM pg_sequences WHERE schemaname = 'pets'`,
+        `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, $1, false) FROM pg_sequences WHERE sequencename = 'pets_id_seq'`,
         [id],
       );
       expect(rowCount).toBe(1);

@@ -93,7 +93,7 @@ describe('with one API key, and with its successor after a rotation', () => {
   });
   afterAll(() => killed.stop('SIGKILL'));
 
-  beforeEach(() => sql.query('TRUNCATE pets.pets, pets.idempotency_keys'));
+  beforeEach(() => sql.query('TRUNCATE pets.pets, pets.idempotency_keys CASCADE'));
 
   /** Sends every third request to `killed`, so that each of the three processes gets about the same number. Alternates the API keys. */
   const retries = (count: number, send: (service: Service, key: string) => Promise<Outcome>) =>

@@ -100,5 +100,9 @@ export function describeReferencePage(
 /** Removes all pets and sets the id of the next one. */
 async function resetPets(databaseUrl: string, id: string): Promise<void> {
   const sequence = "format('%I.%I', schemaname, sequencename)::regclass";
-  await query(databaseUrl, 'TRUNCATE pets.pets', `SELECT setval(${sequence}, ${id}, false) FROM pg_sequences WHERE schemaname = 'pets'`);
+  await query(
+    databaseUrl,
+    'TRUNCATE pets.pets CASCADE',
+    `SELECT setval(${sequence}, ${id}, false) FROM pg_sequences WHERE schemaname = 'pets'`,
+  );
 }

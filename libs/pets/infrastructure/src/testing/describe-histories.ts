@@ -71,7 +71,7 @@ export function describeHistories(start: () => Promise<Servers>, find: (operatio
     const callers = fc.array(fc.array(STEP, { minLength: 4, maxLength: 7 }), { minLength: 6, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(callers, async (scripts) => {
-        await dataSources[0]?.query('TRUNCATE pets.pets, pets.idempotency_keys');
+        await dataSources[0]?.query('TRUNCATE pets.pets, pets.idempotency_keys CASCADE');
         const processes = dataSources.map((dataSource) => ({
           repository: new TypeOrmPetRepository(dataSource),
           reader: new TypeOrmPetReader(dataSource),
