@@ -61,10 +61,14 @@ describe('renderGuides', () => {
     expect(render('').get('decisions.html')).toContain('<a href="adr-0001-one">One</a>');
   });
 
-  it('shows a diagram as text, with a link to the picture', () => {
-    const page = first('```mermaid\nflowchart TB\n  A --> B\n```\n');
-    expect(page).toContain('A --&gt; B');
-    expect(page).toContain('href="https://github.com/animal-store/animal-store/blob/main/docs/guides/first.md">as a picture on GitHub</a>');
+  it('draws a diagram, and also shows its text', () => {
+    const files = render('```mermaid\nflowchart TB\n  one[First] --> two\n```\n');
+    expect(files.get('first.html')).toContain('<img src="assets/first-1.svg" alt="Diagram 1, described below" />');
+    expect(files.get('first.html')).toContain('one[First] --&gt; two');
+    const svg = files.get('first-1.svg');
+    expect(svg).toMatch(/<text [^>]+>First<\/text>/);
+    expect(svg).toContain('prefers-color-scheme: dark');
+    expect(svg?.match(/url\([^#]|https?:(?!\/\/www\.w3\.org)/g)).toBeNull();
   });
 
   it('shows the code of the pages for other readers without the captions and tabs of samples', () => {

@@ -3,6 +3,7 @@ import hljs from 'highlight.js/lib/common';
 import http from 'highlight.js/lib/languages/http';
 import { Marked, Renderer, type Token, type Tokens } from 'marked';
 import { headingId, HOME, INDEX, isGuide, pathOf } from './guide-sources.js';
+import { drawDiagram } from './draw-diagram.js';
 import { escapeHtml, GITHUB, type GuidePage, type Heading, layOut, type NavigationGroup, type Versions } from './guide-layout.js';
 
 /** The page with the API reference instead of a table of contents. */
@@ -21,6 +22,9 @@ hljs.registerLanguage('http', http);
 // The body of a response is JSON. By default, its language is guessed.
 hljs.configure({ languages: ['json'] });
 
+/** The files of the diagrams of the pages, SVG by name. */
+type Diagrams = Map<string, string>;
+
 /** A highlighted code block. */
 interface Sample {
   readonly language: string;
@@ -31,7 +35,7 @@ interface Sample {
  * Renders the pages.
  * @param sources Markdown by path from the root of the workspace.
  * @param versions Shown on each page.
- * @returns HTML by file name
+ * @returns HTML and SVG by file name
  * @throws if a page is not in the navigation, a link is dead, two headings of a page are equal, or a code block has an unknown language
  */
 export function renderGuides(sources: ReadonlyMap<string, string>, versions: Versions): ReadonlyMap<string, string> {
@@ -40,13 +44,14 @@ export function renderGuides(sources: ReadonlyMap<string, string>, versions: Ver
   const expected = [...sources.keys()].filter((file) => file !== HOME && !DECISION.test(file)).sort();
   if (listed.join() !== expected.join()) throw new Error(`${HOME} and ${INDEX} must list every page once: ${listed.join(', ')}`);
   const anchors = new Map([...sources].map(([file, markdown]) => [file, headingsOf(file, new Marked().lexer(markdown))]));
+  const diagrams: Diagrams = new Map();
   const pages = [...sources].map(([file, markdown]): GuidePage => {
     const headings = anchors.get(file) ?? [];
-    return { file, path: pathOf(file), headings, isReference: file === REFERENCE, ...render(file, markdown, anchors) };
+    return { file, path: pathOf(file), headings, isReference: file === REFERENCE, ...render(file, markdown, anchors, diagrams) };
   });
   const files = new Map([...pages, NOT_FOUND].map((page) => [`${page.path || 'index'}.html`, layOut(page, navigation, versions)]));
   if (files.size !== pages.length + 1) throw new Error('Two pages have the same path');
-  return files;
+  return new Map([...files, ...diagrams]);
 }
 
 /** The page for unknown paths. */
@@ -99,6 +104,7 @@ function render(
   file: string,
   markdown: string,
   anchors: ReadonlyMap<string, readonly Heading[]>,
+  diagrams: Diagrams,
 ): Pick<GuidePage, 'title' | 'description' | 'content'> {
   // Landmarks need unique names.
   let tables = 0;
@@ -134,7 +140,7 @@ function render(
   const heading = tokens.find((token): token is Tokens.Heading => token.type === 'heading');
   const paragraph = tokens.find((token): token is Tokens.Paragraph => token.type === 'paragraph');
   if (heading?.depth !== 1 || !paragraph) throw new Error(`${file} must begin with a title and a paragraph`);
-  const samples = groupSamples(file, tokens);
+  const samples = groupSamples(file, tokens, diagrams);
   return {
     title: heading.text,
     description: paragraph.text.replace(/\[([^\]]+)\]\([^)]+\)|[`*]/g, '$1'),
@@ -143,7 +149,7 @@ function render(
 }
 
 /** Replaces code blocks by their HTML. Consecutive blocks of one sample become one group. */
-function groupSamples(file: string, tokens: readonly Token[]): Token[] {
+function groupSamples(file: string, tokens: readonly Token[], diagrams: Diagrams): Token[] {
   const result: Token[] = [];
   let group: Sample[] = [];
   let groups = 0;
@@ -162,7 +168,7 @@ function groupSamples(file: string, tokens: readonly Token[]): Token[] {
     }
     if ((token as Tokens.Code).lang === 'mermaid') {
       flush();
-      result.push(html(diagram(file, token as Tokens.Code)));
+      result.push(html(diagram(file, token as Tokens.Code, diagrams)));
       continue;
     }
     const sample = sampleOf(file, token as Tokens.Code);
@@ -186,10 +192,14 @@ function groupSamples(file: string, tokens: readonly Token[]): Token[] {
   return result;
 }
 
-/** Returns the text of a Mermaid diagram, which is readable. Drawing it here would need Mermaid and a browser in the build. */
-function diagram(file: string, { text }: Tokens.Code): string {
-  const link = `<a href="${GITHUB}/blob/main/${file}">as a picture on GitHub</a>`;
-  return `<figure class="code"><figcaption class="caption"><span>Diagram, also ${link}</span></figcaption><pre tabindex="0"><code>${escapeHtml(text)}</code></pre></figure>\n`;
+/** Returns the picture of a Mermaid diagram, which scrolls if it is wide, and its text for screen readers and searches. */
+function diagram(file: string, { text }: Tokens.Code, diagrams: Diagrams): string {
+  const title = `Diagram ${diagrams.size + 1}`;
+  const name = `${pathOf(file)}-${diagrams.size + 1}.svg`;
+  diagrams.set(name, drawDiagram(text));
+  const picture = `<div class="table" role="region" aria-label="${title}" tabindex="0"><img src="assets/${name}" alt="${title}, described below" /></div>`;
+  const description = `<details><summary class="caption">${title} as text</summary><pre tabindex="0"><code>${escapeHtml(text)}</code></pre></details>`;
+  return `<figure class="code">${picture}\n${description}</figure>\n`;
 }
 
 function sampleOf(file: string, { lang = '', text }: Tokens.Code): Sample {
