@@ -117,8 +117,12 @@ it('entities declare the unique and exclusion constraints of their tables', asyn
   expect(await undeclaredConstraints(dataSource)).toEqual([absent]);
   await dataSource.query(`ALTER TABLE shop.orders ADD CONSTRAINT sizes EXCLUDE USING gist (int4range(size, size, '[]') WITH &&)`);
   await dataSource.query('CREATE UNIQUE INDEX tokens ON shop.orders (token) WHERE size > 0');
-  const undeclared = ["OrderEntity lacks @Exclusion('sizes', …)", "OrderEntity lacks @Unique('tokens', …)"];
+  const undeclared = ["OrderEntity lacks @Exclusion('sizes', …)", "OrderEntity lacks @Index('tokens', …, { unique: true })"];
   expect(await undeclaredConstraints(dataSource)).toEqual([...undeclared, absent]);
+  await dataSource.query('CREATE UNIQUE INDEX orders_label_key ON shop.orders (label)');
+  const onlyIndex = "OrderEntity lacks @Index('orders_label_key', …, { unique: true })";
+  expect(await undeclaredConstraints(dataSource)).toEqual([onlyIndex, ...undeclared]);
+  await dataSource.query('DROP INDEX shop.orders_label_key');
   await dataSource.query('ALTER TABLE shop.orders ADD CONSTRAINT orders_label_key UNIQUE (label)');
   expect(await undeclaredConstraints(dataSource)).toEqual(undeclared);
 });
