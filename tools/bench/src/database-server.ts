@@ -97,9 +97,11 @@ export class Catalogue {
     await query(this.url, `DELETE FROM pets.pets WHERE id > ${this.rows}`, 'VACUUM (ANALYZE) pets.pets', 'CHECKPOINT');
   }
 
-  /** Lets no two created pets have the same name and category. */
+  /** Lets no two pets have the same name and category. Seeded pets get other names. */
   async makeUnique(): Promise<void> {
-    await query(this.url, `CREATE UNIQUE INDEX ${UNIQUE_PETS} ON pets.pets (name, category_id) WHERE id > ${this.rows}`);
+    const rename = "UPDATE pets.pets SET name = name || ' ' || id";
+    await query(this.url, rename, `ALTER TABLE pets.pets ADD CONSTRAINT ${UNIQUE_PETS} UNIQUE (name, category_id)`);
+    await this.restore();
   }
 
   /** Runs a checkpoint, so that each target starts without dirty pages and writes its own full-page images. */
