@@ -12,7 +12,7 @@ export const LIBRARIES: readonly Library[] = [
   {
     layer: 'contract',
     references: [],
-    contents: ({ Entity }) => `what other contexts may import: the port \`${Entity}Catalogue\``,
+    contents: ({ Entity }) => `the port \`${Entity}Catalogue\`, which other contexts may import`,
   },
   {
     layer: 'domain',
@@ -27,7 +27,7 @@ export const LIBRARIES: readonly Library[] = [
   {
     layer: 'infrastructure',
     references: ['../../kernel', '../testing', '../domain', '../contract', '../../test-kit', '../../database'],
-    contents: ({ schema }) => `the PostgreSQL schema \`${schema}\`: entities, migrations, and TypeORM adapters`,
+    contents: ({ schema }) => `the PostgreSQL schema \`${schema}\`, with entities, migrations and adapters`,
   },
   {
     layer: 'http',
