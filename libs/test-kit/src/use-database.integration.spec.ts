@@ -7,7 +7,7 @@ class CreateThings1763683200000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('CREATE SCHEMA things');
     await queryRunner.query('CREATE TABLE things.things (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text)');
-    await queryRunner.query('CREATE TABLE things.parts (thing_id bigint REFERENCES things.things)');
+    await queryRunner.query('CREATE TABLE things.parts (thing_id bigint REFERENCES things.things, note text)');
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
@@ -15,9 +15,19 @@ class CreateThings1763683200000 implements MigrationInterface {
   }
 }
 
-const persistence = { schema: 'things', entities: [], migrations: [CreateThings1763683200000] };
+class DropNotes1763683200001 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('ALTER TABLE things.parts DROP COLUMN note');
+  }
 
-describeMigrations(persistence);
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('ALTER TABLE things.parts ADD note text');
+  }
+}
+
+const persistence = { schema: 'things', entities: [], migrations: [CreateThings1763683200000, DropNotes1763683200001] };
+
+describeMigrations(persistence, { droppedColumns: ['things.parts.note'] });
 
 describe('useDatabase', () => {
   const database = useDatabase(persistence);

@@ -55,6 +55,7 @@ The API now serves /v1/${context}.
   Try          npm start, then in another terminal:
                curl -H "Authorization: Bearer $(cat .data/api-key)" -H 'Content-Type: application/json' \\
                  -d '{"name":"first"}' http://localhost:3000/v1/${context}
+  Own          .github/CODEOWNERS names the team @animal-store/${context}, which must exist on GitHub
   Read         docs/adding-a-context.md: fields, errors, commands, lists, events and jobs
 `;
 }

@@ -31,7 +31,7 @@ The migration is registered, and throws until you write it.
 
   Write        ${folder}/${timestamp}-${name}.ts, up and down
   Test         npx nx test ${context}-infrastructure
-  Read         docs/adding-a-context.md, step 1: what a migration may change
+  Read         docs/adding-a-context.md, section Migrations: what a migration may change
 `);
 }
 

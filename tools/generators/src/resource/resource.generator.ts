@@ -119,7 +119,7 @@ function assertFree(tree: Tree, names: NestedNames): void {
 
 function nextSteps({ context, schema, file, resource, Entity, parent }: NestedNames, isMoved: boolean): string {
   const table = `${schema}.${parent.table}`;
-  const moved = `\n  With Citus   ${table} is now in \`unsharded\`. The migration fails in a database that has distributed it`;
+  const moved = `\n  With Citus   ${table} is now in \`unsharded\`. The migration fails in a database in which this table is already distributed`;
   return `
 The API now serves /v1/${parent.resource}/{${parent.variable}Id}/${resource}.
 
