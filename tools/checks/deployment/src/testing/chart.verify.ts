@@ -291,7 +291,7 @@ it('without a cluster, migrations run before the installation', () => {
   expect(job.spec.template.spec.containers.map(({ command }) => command)).toEqual([['animal-store', 'migrate', 'up']]);
 });
 
-it('in production with a managed PostgreSQL, the chart adds no PostgreSQL, and runs the migrations and grants before the installation', () => {
+it('with a managed PostgreSQL, the chart adds no PostgreSQL, and runs migrations and grants before the installation', () => {
   const manifests = render(...MANAGED);
   const postgres = ['Cluster', 'ScheduledBackup', 'PodMonitor'];
   expect(manifests.filter(({ kind, metadata }) => postgres.includes(kind) || metadata.name.includes('postgres'))).toEqual([]);
