@@ -86,6 +86,11 @@ describe.each([
   });
 });
 
+it('values-managed-postgresql.yaml turns off the PostgreSQL of values-production.yaml', () => {
+  const [production, managed] = ['values-production.yaml', 'values-managed-postgresql.yaml'].map((file) => readValues(file));
+  expect([production?.postgres, managed?.postgres]).toMatchObject([{ enabled: true }, { enabled: false }]);
+});
+
 it('the chart has the version of the service', () => {
   const { version, appVersion } = parse(readChartFile('Chart.yaml')) as Record<string, unknown>;
   const service = JSON.parse(readWorkspaceFile('apps/api/package.json')) as { version: string };

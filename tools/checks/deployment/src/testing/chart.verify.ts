@@ -41,10 +41,13 @@ const folder = mkdtempSync(join(tmpdir(), 'animal-store-chart-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const DATABASE = ['--set', 'secrets.database.name=database'];
+const MANAGED = ['--values', 'values-production.yaml', '--values', 'values-managed-postgresql.yaml'];
 const CASES: Readonly<Record<string, readonly string[]>> = {
   'the default values': DATABASE,
   'values-staging.yaml': ['--values', 'values-staging.yaml'],
   'values-production.yaml': ['--values', 'values-production.yaml'],
+  'values-managed-postgresql.yaml': ['--values', 'values-managed-postgresql.yaml'],
+  'values-production.yaml and values-managed-postgresql.yaml': MANAGED,
   'secrets in variables, without migrations': [
     ...DATABASE,
     ...[
@@ -286,6 +289,16 @@ it('without a cluster, migrations run before the installation', () => {
   const job = find<Workload>(render(...DATABASE), 'Job');
   expect(job.metadata.annotations?.['helm.sh/hook']).toBe('pre-install,pre-upgrade');
   expect(job.spec.template.spec.containers.map(({ command }) => command)).toEqual([['animal-store', 'migrate', 'up']]);
+});
+
+it('with a managed PostgreSQL, the chart adds no PostgreSQL, and runs migrations and grants before the installation', () => {
+  const manifests = render(...MANAGED);
+  const postgres = ['Cluster', 'ScheduledBackup', 'PodMonitor'];
+  expect(manifests.filter(({ kind, metadata }) => postgres.includes(kind) || metadata.name.includes('postgres'))).toEqual([]);
+  const job = find<Workload>(manifests, 'Job');
+  expect(job.metadata.annotations?.['helm.sh/hook']).toBe('pre-install,pre-upgrade');
+  const { initContainers = [], containers } = job.spec.template.spec;
+  expect([...initContainers, ...containers].map(({ name }) => name)).toEqual(['migrate', 'grant-service', 'grant-keys']);
 });
 
 describe('with the values of a demanding cluster', () => {

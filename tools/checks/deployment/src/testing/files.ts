@@ -11,6 +11,7 @@ export const readChartFile = (file: string): string => readFileSync(join(CHART, 
 interface Values {
   readonly preStopSeconds: number;
   readonly config: Readonly<Record<string, string | number | boolean>>;
+  readonly postgres?: { readonly enabled: boolean };
 }
 
 export const readValues = (file: string): Values => parse(readChartFile(file)) as Values;
