@@ -27,7 +27,7 @@ declare module 'fastify' {
   }
 }
 
-/** The Prometheus metrics of this process, listed in docs/operations.md. */
+/** The Prometheus metrics of this process. docs/operations.md explains the most important ones. */
 export class Metrics implements StatementObserver {
   readonly registry = new Registry();
 

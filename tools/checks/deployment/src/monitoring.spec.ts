@@ -24,6 +24,11 @@ it.each(['**Means.**', '**Look.**', '**Do.**'])('each section contains %s', (par
   expect(sections.filter((section) => !section.includes(part))).toEqual([]);
 });
 
+it('each section has the severity of its alert', () => {
+  const severities = sections.map((section) => /^\*\*(Page|Ticket)\.\*\*$/m.exec(section)?.[1]?.toLowerCase());
+  expect(severities).toEqual(alerts.map(({ labels }) => labels?.['severity']));
+});
+
 // Promise (Observability): Each alert is tested and has a runbook section.
 it.each(alerts.map((rule) => [rule.alert, rule] as const))(
   '%s links to its section, pages or creates a ticket, and has a unit test in which it fires',
