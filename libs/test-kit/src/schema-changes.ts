@@ -21,13 +21,17 @@ export function readColumns(dataSource: DataSource, schema: string): Promise<Col
   );
 }
 
-/** Returns the changes that would break the previous release. Additions are allowed. */
-export function breakingSchemaChanges(before: readonly ColumnShape[], after: readonly ColumnShape[]): string[] {
+/** Returns the changes that would break the previous release. Additions are allowed, and drops of the columns in `droppedColumns`. */
+export function breakingSchemaChanges(
+  before: readonly ColumnShape[],
+  after: readonly ColumnShape[],
+  droppedColumns: readonly string[] = [],
+): string[] {
   const tables = new Set(before.map(({ table }) => table));
   const old = new Map(before.map((column) => [column.name, column]));
   const names = new Set(after.map(({ name }) => name));
   return [
-    ...before.filter(({ name }) => !names.has(name)).map(({ name }) => `${name} is dropped or renamed`),
+    ...before.filter(({ name }) => !names.has(name) && !droppedColumns.includes(name)).map(({ name }) => `${name} is dropped or renamed`),
     ...after.flatMap(({ name, table, type, isRequired, hasDefault }) => {
       const previous = old.get(name);
       if (!previous) return tables.has(table) && isRequired && !hasDefault ? [`${name} is new and NOT NULL without a default`] : [];
