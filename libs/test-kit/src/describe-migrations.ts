@@ -7,13 +7,13 @@ import { undeclaredConstraints } from './unique-values.js';
 
 const PROCESSES = 4;
 
-interface MigrationExceptions {
-  /** Columns that a migration may drop, because the previous release no longer uses them: `schema.table.column`. */
+interface MigrationOptions {
+  /** Columns that migrations drop, such as `pets.pets.colour`. The release before such a migration must not use them (ADR 13). */
   readonly droppedColumns?: readonly string[];
 }
 
 /** Tests for the migrations of a context. */
-export function describeMigrations(persistence: Persistence, { droppedColumns }: MigrationExceptions = {}): void {
+export function describeMigrations(persistence: Persistence, { droppedColumns }: MigrationOptions = {}): void {
   const { schema, migrations } = persistence;
   const names = migrations.map(({ name }) => name);
 

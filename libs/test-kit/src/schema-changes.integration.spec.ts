@@ -42,10 +42,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function changesOf(statement: string): Promise<string[]> {
+async function changesOf(statement: string, droppedColumns?: readonly string[]): Promise<string[]> {
   const before = await readColumns(dataSource, 'shop');
   await dataSource.query(statement);
-  return breakingSchemaChanges(before, await readColumns(dataSource, 'shop'));
+  return breakingSchemaChanges(before, await readColumns(dataSource, 'shop'), droppedColumns);
 }
 
 it.each([
@@ -62,6 +62,16 @@ it.each([
   ['DROP TABLE shop.orders', ['id', 'label', 'size', 'token'].map((column) => `shop.orders.${column} is dropped or renamed`)],
 ])('%s breaks the previous release', async (statement, changes) => {
   expect(await changesOf(statement)).toEqual(changes);
+});
+
+it('a column may be dropped if the previous release does not use it, but nothing else about it may change', async () => {
+  const droppedColumns = ['shop.orders.size'];
+  expect(await changesOf('ALTER TABLE shop.orders ALTER size SET NOT NULL', droppedColumns)).toEqual([
+    'shop.orders.size has become NOT NULL',
+  ]);
+  expect(await changesOf('ALTER TABLE shop.orders DROP COLUMN size, DROP COLUMN token', droppedColumns)).toEqual([
+    'shop.orders.token is dropped or renamed',
+  ]);
 });
 
 it.each([

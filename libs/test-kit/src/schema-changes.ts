@@ -21,10 +21,7 @@ export function readColumns(dataSource: DataSource, schema: string): Promise<Col
   );
 }
 
-/**
- * Returns the changes that would break the previous release. Additions are allowed.
- * @param droppedColumns names of columns that the previous release no longer uses, such as `pets.pets.name`
- */
+/** Returns the changes that would break the previous release. Additions are allowed, and drops of the columns in `droppedColumns`. */
 export function breakingSchemaChanges(
   before: readonly ColumnShape[],
   after: readonly ColumnShape[],
