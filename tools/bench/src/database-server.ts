@@ -97,9 +97,14 @@ export class Catalogue {
     await query(this.url, `DELETE FROM pets.pets WHERE id > ${this.rows}`, 'VACUUM (ANALYZE) pets.pets', 'CHECKPOINT');
   }
 
-  /** Lets no two created pets have the same name and category. */
+  /** Lets no two pets have the same name and category. Renames the seeded pets, some of which have the same values. */
   async makeUnique(): Promise<void> {
-    await query(this.url, `CREATE UNIQUE INDEX ${UNIQUE_PETS} ON pets.pets (name, category_id) WHERE id > ${this.rows}`);
+    await query(
+      this.url,
+      `UPDATE pets.pets SET name = 'Pet ' || id`,
+      'VACUUM FULL pets.pets',
+      `ALTER TABLE pets.pets ADD CONSTRAINT ${UNIQUE_PETS} UNIQUE (name, category_id)`,
+    );
   }
 
   /** Runs a checkpoint, so that each target starts without dirty pages and writes its own full-page images. */

@@ -76,7 +76,7 @@ export function metricTables(scenarios: readonly ScenarioResult[]): string[] {
   const errors = measurements.flat().reduce((sum, measured) => sum + measured.errors, 0);
   const maxSpread = Math.max(...measurements.map((rounds) => spread(rounds.map(perSecond))));
   return [
-    `Each cell shows the median of the rounds. There were ${errors} errors. ` +
+    `Each cell shows the median of the rounds. There were ${errors.toLocaleString('en')} errors. ` +
       `The rounds of a target differed by at most ${Math.round(maxSpread * 100)} % of their median requests/s.`,
     ...metricTable('Requests per second, 64 connections', many, perSecond),
     ...metricTable('99th percentile, ms, 64 connections', many, p99),

@@ -42,7 +42,7 @@ export const SERIAL = '\u0001';
 const ONE_PAGE: ListRequest = { operation: 'list', key: 0, limit: 20, status: 'available' };
 const LIMITS = [10, 20, 50, 100];
 const LIST_LENGTH = 20_000;
-/** The unique index of the target `conflicts`. */
+/** The unique constraint of the target `conflicts`. */
 export const UNIQUE_PETS = 'pets_name_category_id_key';
 /** Every twentieth creation is a conflict; not the first one, which is checked. */
 const CONFLICT_PERIOD = 20;
