@@ -6,7 +6,7 @@ import { httpRequest, rawRequest, withSerial } from './http-requests.js';
 import { parseWrk } from './load.js';
 import { cpuMs, type Measurement, median, perSecond, ratio, spread } from './measurement.js';
 import { mixedTable, replaceSection } from './performance-page.js';
-import { goalTables, metricTables, number } from './report.js';
+import { goalTables, metricTables, number, reportScale } from './report.js';
 import { SERIAL, Zipf } from './workloads.js';
 
 const measured = (perSecond: number, cpu = 5): Measurement => {
@@ -95,7 +95,7 @@ describe('the goals', () => {
       { goal: 'requests/s ÷ go-pgx', workload: 'list', measured: 2, required: '≥ 1.75', met: true },
       { goal: 'CPU per request ÷ go-pgx', workload: 'list', measured: 0.25, required: '≤ 0.32', met: true },
       { goal: 'p99 ÷ go-pgx', workload: 'list', measured: 1, required: '≤ 1', met: true },
-      { goal: 'resident MB of a process under load', measured: 120, required: '≤ 150', met: true },
+      { goal: 'memory of a process under load, MB', measured: 120, required: '≤ 150', met: true },
     ]);
     expect(judgeAgainst([measured(20_000, 5), measured(10_000, 5)]).map(({ met }) => met)).toEqual([false, false, true, true]);
   });
@@ -104,8 +104,8 @@ describe('the goals', () => {
     const rounds = { '1000': [measured(2_000)], '10000': [measured(1_000)] };
     const results = [64, 1].map((connections) => ({ workload: 'get', connections, rounds, failures: {} }));
     expect(judgeScale(results)).toEqual([
-      { goal: 'get, 64 connections: cost at 10,000 rows', measured: 2, required: '≤ 1.2', met: false },
-      { goal: 'get, 1 connection: cost at 10,000 rows', measured: 1, required: '≤ 1.2', met: true },
+      { goal: 'get with 64 connections, ratio of the cost at 10,000 rows', measured: 2, required: '≤ 1.2', met: false },
+      { goal: 'get with 1 connection, ratio of the cost at 10,000 rows', measured: 1, required: '≤ 1.2', met: true },
     ]);
   });
 });
@@ -132,7 +132,9 @@ describe('the report', () => {
       scenario('list', { 'nest-constant': [measured(10), measured(20)], 'go-pgx': [measured(5)] }),
       scenario('get', { 'go-pgx': [measured(7)] }),
     ]);
-    expect(summary).toContain('Errors: 4. Largest spread of requests/s between the rounds of a target: 67 %.');
+    expect(summary).toBe(
+      'Each cell shows the median of the rounds. There were 4 errors. The rounds of a target differed by at most 67 % of their median requests/s.',
+    );
     const rowsOf = (title: string) => tables[tables.indexOf(`### ${title}`) + 1]?.split('\n').slice(2).map(cells);
     expect(rowsOf('Requests per second, 64 connections')).toEqual([
       ['', 'go-pgx', '5.00', '7.00', ''],
@@ -157,6 +159,28 @@ describe('the report', () => {
     expect(rows).toHaveLength(5);
     expect(rows[2]).toEqual(['', 'go-pgx', '20.0', '10.0', '2.00', '']);
     expect(rows[4]).toEqual(['', 'stock-nest', '–', '–', '–', '']);
+  });
+
+  it('names the origin and the missed goals of a run with several numbers of rows', () => {
+    const scenario = (workload: string, cost: number): ScenarioResult => {
+      return { workload, connections: 64, rounds: { '1000': [measured(1_000)], '10000': [measured(1_000 / cost)] }, failures: {} };
+    };
+    const { goals, results } = reportScale({
+      measuredAt: '2026-01-31T12:00:00.000Z',
+      machine: { cpu: 'a CPU', cores: 2, node: 'v26.0.0' },
+      generator: 'wrk',
+      options: { rounds: 3, seconds: 2, seed: 1 },
+      scenarios: [scenario('get', 2), scenario('first page', 1)],
+    });
+    expect(goals).toEqual([
+      '1 of the 2 goals are met. The list shows the missed goals.',
+      '- get with 64 connections, ratio of the cost at 10,000 rows: **2.00** (≤ 1.2)',
+    ]);
+    expect(results[0]).toBe(
+      'The bench ran 3 rounds of 2 s on 2 cores of a CPU, with Node.js v26.0.0, on 2026-01-31. ' +
+        'The column for the fewest rows has the cost in ms. The columns for more rows have the ratio to this cost.',
+    );
+    expect(cells(results[1]?.split('\n')[2])).toEqual(['', 'get, 64', '1.000', '2.00', '']);
   });
 
   it('replaces only the text between the markers of a page', () => {

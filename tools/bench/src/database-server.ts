@@ -97,11 +97,14 @@ export class Catalogue {
     await query(this.url, `DELETE FROM pets.pets WHERE id > ${this.rows}`, 'VACUUM (ANALYZE) pets.pets', 'CHECKPOINT');
   }
 
-  /** Lets no two pets have the same name and category. Seeded pets get other names. */
+  /** Lets no two pets have the same name and category. Renames the seeded pets, some of which have the same values. */
   async makeUnique(): Promise<void> {
-    const rename = "UPDATE pets.pets SET name = name || ' ' || id";
-    await query(this.url, rename, `ALTER TABLE pets.pets ADD CONSTRAINT ${UNIQUE_PETS} UNIQUE (name, category_id)`);
-    await this.restore();
+    await query(
+      this.url,
+      "UPDATE pets.pets SET name = 'Pet ' || id",
+      'VACUUM FULL pets.pets',
+      `ALTER TABLE pets.pets ADD CONSTRAINT ${UNIQUE_PETS} UNIQUE (name, category_id)`,
+    );
   }
 
   /** Runs a checkpoint, so that each target starts without dirty pages and writes its own full-page images. */

@@ -75,8 +75,8 @@ export function judge(results: readonly ScenarioResult[], startMs = NaN): Verdic
       ...atMost('CPU per request, 5 % conflicts ÷ none', ratio(rounds, 'conflicts', ANIMAL_STORE, cpu), GOALS.conflicts),
       workload,
     })),
-    atMost('resident MB of a process under load', Math.max(...memory), GOALS.residentMb),
-    atMost('start to first response, ms', startMs, GOALS.startMs),
+    atMost('memory of a process under load, MB', Math.max(...memory), GOALS.residentMb),
+    atMost('time from the start to the first response, ms', startMs, GOALS.startMs),
   ];
   return verdicts.filter(({ measured }) => Number.isFinite(measured));
 }
@@ -126,7 +126,7 @@ export const describeConnections = ({ connections }: ScenarioResult): string =>
 export function judgeScale(results: readonly ScenarioResult[]): Verdict[] {
   return results.map((result) => {
     const rows = rowCounts(result).at(-1) ?? 0;
-    const goal = `${result.workload}, ${describeConnections(result)}: cost at ${rows.toLocaleString('en')} rows`;
+    const goal = `${result.workload} with ${describeConnections(result)}, ratio of the cost at ${rows.toLocaleString('en')} rows`;
     return atMost(goal, costRatio(result, rows), SCALE_GOAL);
   });
 }

@@ -14,29 +14,30 @@ export interface Report {
 }
 
 export function reportComparison(comparison: Comparison): Report {
-  const { scenarios, options, generator, startTimesMs } = comparison;
-  const size = `${ROWS.toLocaleString('en')} rows, ${options.rounds} rounds of ${options.seconds} s, load by ${generator}.`;
+  const { scenarios, generator, startTimesMs } = comparison;
+  const origin = `${describe(comparison)} Each target had ${ROWS.toLocaleString('en')} rows. The load generator was ${generator}.`;
   return {
     goals: goalTables(judge(scenarios, median(startTimesMs))),
-    results: [`${size} ${describe(comparison)}`, ...problems(comparison), ...metricTables(scenarios)],
+    results: [origin, ...problems(comparison), ...metricTables(scenarios)],
   };
 }
 
 export function reportScale(result: ScaleResult): Report {
-  const { scenarios, options } = result;
+  const { scenarios } = result;
   const verdicts = judgeScale(scenarios);
   const missed = verdicts.filter(({ met }) => !met).map((verdict) => `- ${verdict.goal}: ${formatVerdict(verdict)}`);
+  const met = `${verdicts.length - missed.length} of the ${verdicts.length} goals are met.`;
+  const columns = 'The column for the fewest rows has the cost in ms. The columns for more rows have the ratio to this cost.';
   return {
-    goals: [`Met: ${verdicts.length - missed.length} of ${verdicts.length}.`, ...(missed.length > 0 ? [missed.join('\n')] : [])],
-    results: [
-      `${options.rounds} rounds of ${options.seconds} s. ${describe(result)} Milliseconds at the fewest rows, then ratios.`,
-      scaleTable(scenarios),
-    ],
+    goals: missed.length > 0 ? [`${met} The list shows the missed goals.`, missed.join('\n')] : [met],
+    results: [`${describe(result)} ${columns}`, scaleTable(scenarios)],
   };
 }
 
-function describe({ machine, measuredAt }: Origin): string {
-  return `${machine.cores} cores of ${machine.cpu}, Node.js ${machine.node}, ${measuredAt.slice(0, 10)}.`;
+function describe({ machine, measuredAt, options }: Origin): string {
+  const { cores, cpu, node } = machine;
+  const rounds = `${options.rounds} rounds of ${options.seconds} s`;
+  return `The bench ran ${rounds} on ${cores} cores of ${cpu}, with Node.js ${node}, on ${measuredAt.slice(0, 10)}.`;
 }
 
 /** Returns a line for each target that was skipped or failed, with the reason. */
@@ -75,7 +76,8 @@ export function metricTables(scenarios: readonly ScenarioResult[]): string[] {
   const errors = measurements.flat().reduce((sum, measured) => sum + measured.errors, 0);
   const maxSpread = Math.max(...measurements.map((rounds) => spread(rounds.map(perSecond))));
   return [
-    `All cells are medians. Errors: ${errors}. Largest spread of requests/s between the rounds of a target: ${Math.round(maxSpread * 100)} %.`,
+    `Each cell shows the median of the rounds. There were ${errors.toLocaleString('en')} errors. ` +
+      `The rounds of a target differed by at most ${Math.round(maxSpread * 100)} % of their median requests/s.`,
     ...metricTable('Requests per second, 64 connections', many, perSecond),
     ...metricTable('99th percentile, ms, 64 connections', many, p99),
     ...metricTable('CPU of the service, ms per 1,000 requests', many, ({ serviceCpu }) => serviceCpu),
