@@ -28,8 +28,8 @@ export function renderEnvExample(): string {
     return `# ${desc}\n# Must be ${rule}.\n#${name}=${defaultOf(variable) || example}\n`;
   });
   return [
-    '# Copy to .env; `npm start`, `npm run dev` and `animal-store` read it. Environment variables take precedence over it.',
-    '# Each variable has its default, or an example if there is none. Written by `npx nx documents checks`.\n',
+    '# Copy this file to .env. `npm start`, `npm run dev` and `animal-store` read .env. Environment variables take precedence over .env.',
+    '# Each line sets a variable to its default, or to an example if there is no default. `npx nx documents checks` writes this file.\n',
     ...entries,
   ].join('\n');
 }
