@@ -137,7 +137,9 @@ describe('a deployment', () => {
     await query(database.url, `CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0 LOCALE_PROVIDER libc`);
     const found = new RegExp(` cannot be used: the database "${name}" has the encoding LATIN1, and must have UTF8$`);
     const changed = new URL(name, url).href;
-    expect(await problems({ DATABASE_URL: changed })).toEqual(problem('error', 'database', found, /^create one with CREATE DATABASE … /));
+    expect(await problems({ DATABASE_URL: changed })).toEqual(
+      problem('error', 'database', found, /^create a database with CREATE DATABASE … /),
+    );
     const migrated = await runAnimalStore({ DATABASE_URL: changed }, ['migrate', 'up']);
     expect(migrated).toEqual({
       exitCode: 1,

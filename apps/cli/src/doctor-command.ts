@@ -35,12 +35,13 @@ const STATUS_WIDTH = 'warning'.length;
 export function addDoctorCommand(program: Command, terminal: Terminal): void {
   const { stdout } = terminal;
   const description =
-    'Check a deployment with the variables of the service: configuration, database, replicas and Redis. Changes nothing. ' +
-    'If DATABASE_URL is not set, checks the local database of "npm start". Exits with code 1 if it finds an error.';
+    'Check the configuration, database, replicas and Redis of a deployment, with the environment variables of the service. ' +
+    'The command changes nothing, and exits with code 1 if it finds an error. ' +
+    'If DATABASE_URL is not set, the command checks the local database of "npm start".';
   jsonCommand(program, 'doctor', description, '--instances 3')
     .option(
       '--instances <count>',
-      'instances of the service (pods or machines), for the number of connections',
+      'number of instances of the service (pods or machines), to calculate the number of connections',
       integerParser(1, MAX_INSTANCES),
       1,
     )

@@ -40,19 +40,25 @@ export function addEventsCommand(program: Command, terminal: Terminal): void {
     PARKED: ({ parked }) => String(parked),
   });
 
-  list('parked', 'List the events that a subscription failed to handle, and those that wait behind them.', 'parked events', parkedEvents, {
-    POSITION: ({ position }) => String(position),
-    SUBSCRIPTION: ({ subscription }) => subscription,
-    TYPE: ({ type }) => type,
-    AGGREGATE: ({ aggregateId }) => aggregateId,
-    OCCURRED: ({ occurredAt }) => formatTime(occurredAt),
-    PARKED: ({ parkedAt }) => formatTime(parkedAt),
-    ERROR: ({ error }) => oneLine(error),
-  });
+  list(
+    'parked',
+    'List the events that a subscription failed to handle, and the later events of the same aggregates.',
+    'parked events',
+    parkedEvents,
+    {
+      POSITION: ({ position }) => String(position),
+      SUBSCRIPTION: ({ subscription }) => subscription,
+      TYPE: ({ type }) => type,
+      AGGREGATE: ({ aggregateId }) => aggregateId,
+      OCCURRED: ({ occurredAt }) => formatTime(occurredAt),
+      PARKED: ({ parkedAt }) => formatTime(parkedAt),
+      ERROR: ({ error }) => oneLine(error),
+    },
+  );
 
   jsonCommand(events, 'retry', 'Retry parked events, before newer events of the same aggregates.', 'pets-follow-orders')
     .argument('<subscription>', 'the name of the subscription')
-    .option('--event <position>', 'only the aggregate of the parked event at this position', parseEventId)
+    .option('--event <position>', 'retry only the events of the same aggregate as the event at this position', parseEventId)
     .action((subscription: string, { json, event }: Options) =>
       run(async (dataSource) => {
         const retried = await retryParkedEvents(dataSource, subscription, event);
@@ -64,11 +70,11 @@ export function addEventsCommand(program: Command, terminal: Terminal): void {
   jsonCommand(
     events,
     'forget',
-    'Remove a subscription that no release has any more, or one type from it. Its events are not handled.',
+    'Remove a subscription that no release has any more, or remove one type of events from a subscription. The events are not handled.',
     'pets-follow-orders',
   )
     .argument('<subscription>', 'the name of the subscription')
-    .option('--type <type>', 'only this type of events, and those of them that are parked')
+    .option('--type <type>', 'remove only this type of events, including the parked events of this type')
     .action((subscription: string, { json, type }: Options) =>
       run(async (dataSource) => {
         const name = type === undefined ? `subscription ${subscription}` : `type ${type} in the subscription ${subscription}`;

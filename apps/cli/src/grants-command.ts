@@ -9,7 +9,7 @@ const PURPOSES = ['service', 'keys'] as const satisfies readonly RolePurpose[];
 
 export function addGrantsCommand(program: Command, terminal: Terminal): void {
   const description =
-    'Print or run the SQL that gives a database role the privileges it requires. Run it as the owner after each migration.';
+    'Print or run the SQL that gives a database role the privileges that the role requires. Run the SQL as the owner after each migration.';
   addCommand(program, 'grants', description, 'service animal_store_service --apply')
     .addArgument(new Argument('<purpose>', 'service: to serve requests; keys: for the commands "keys" and "clients"').choices(PURPOSES))
     .argument('<role>', 'the role, which must exist', parseClientName)

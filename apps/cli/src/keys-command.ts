@@ -42,13 +42,13 @@ interface ListOptions extends JsonOption {
 export function addKeysCommand(program: Command, terminal: Terminal): void {
   const keys = addCommand(program, 'keys', 'Manage API keys.', 'list');
 
-  jsonCommand(keys, 'create', 'Create an API key and print it. It cannot be shown again.', '--client my-app --expires-in 90d')
+  jsonCommand(keys, 'create', 'Create an API key and print the key. The key cannot be shown again.', '--client my-app --expires-in 90d')
     .requiredOption('--client <name>', 'name of the client that owns the key; created if it does not exist', parseClientName)
     .option('--scope <scopes>', 'scopes of the key, such as pets:read, separated by commas (default: all scopes)', parseScopes)
     .option('--expires-in <duration>', 'lifetime of the key, such as 90d (default: never expires)', parseLifetime)
     .option(
       '--environment <name>',
-      'environment in the key (default: ENVIRONMENT, otherwise production, or local if DATABASE_URL is not set)',
+      'name of the environment, which the key contains (default: ENVIRONMENT if it is set, local if DATABASE_URL is not set, otherwise production)',
       parseEnvironment,
     )
     .option(
@@ -101,7 +101,7 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
   )
     .argument('<key>', 'id, visible prefix, or the whole key')
     .addOption(
-      new Option('--overlap <duration>', 'how long the old key remains valid; 0s to expire it immediately')
+      new Option('--overlap <duration>', 'how long the old key remains valid; with 0s, the old key expires immediately')
         .argParser(parseDuration)
         .default(DEFAULT_OVERLAP_MS, '24h'),
     )
@@ -132,7 +132,11 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
         .argParser(integerParser(1, MAX_AUDIT_LIMIT))
         .default(DEFAULT_AUDIT_LIMIT),
     )
-    .option('--after <id>', 'list older changes than this one, usually the last one of the previous page', parseEventId)
+    .option(
+      '--after <id>',
+      'list only changes that are older than the change with this id, usually the last change of the previous page',
+      parseEventId,
+    )
     .action(({ limit, after, json }: JsonOption & { limit: number; after?: bigint }) =>
       withAccessUseCases(terminal, async ({ manageApiKeys }) => {
         const { events, next } = await manageApiKeys.listAudit({ limit, after });

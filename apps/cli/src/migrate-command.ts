@@ -44,7 +44,11 @@ export function addMigrateCommand(program: Command, terminal: Terminal): void {
       }),
     );
 
-  jsonCommand(migrate, 'down', 'Revert the newest migration and lose its data. Prints the statements and asks for confirmation.')
+  jsonCommand(
+    migrate,
+    'down',
+    'Revert the newest migration and delete its data. The command prints the statements and asks for confirmation.',
+  )
     .addOption(waitOption())
     .option('--yes', 'skip the confirmation')
     .action(

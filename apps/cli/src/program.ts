@@ -76,8 +76,8 @@ function createProgram(terminal: Terminal): Command {
       'after',
       `${describeExample('animal-store keys create --client my-app')}
 
-Uses the database at DATABASE_URL. If DATABASE_URL is not set, uses the local PostgreSQL of "npm start" in DATA_DIR
-(default: .data). The service may be running.
+The commands use the database at DATABASE_URL. If DATABASE_URL is not set, they use the local PostgreSQL of "npm start"
+in DATA_DIR (default: .data). You can run commands while the service is running.
 
 OPERATOR is the name that "keys audit" shows for changes to keys and clients (default: the operating system user).
 NO_COLOR turns off the colours.

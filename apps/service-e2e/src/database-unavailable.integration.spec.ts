@@ -20,7 +20,7 @@ describe.each([
   });
   afterAll(() => outage.end());
 
-  // Promise (Starting and stopping): Without its database, a process responds with 503, and connects later.
+  // Promise (Starting and stopping): While the database is unavailable, also on startup, requests get a 503. Afterwards, no restart is required.
   it('waits for a database that does not respond, and then cannot be reached', async () => {
     await outage.expectWaiting();
     await outage.proxy.cut();
@@ -133,7 +133,7 @@ describe('a single process', () => {
   });
 });
 
-// Promise (Starting and stopping): A wrong setting ends the process, with one line per problem.
+// Promise (Starting and stopping): If settings are wrong, the process prints one line per problem, and exits.
 describe('exits with code 1', () => {
   beforeAll(async () => {
     outage = await Outage.prepare();

@@ -76,7 +76,7 @@ describe('a key', () => {
 });
 
 describe('a client', () => {
-  // Promise (Keys and clients): A disabled client is rejected within 5 s, until enabled.
+  // Promise (Keys and clients): Keys of a disabled client are rejected within 5 s, until the client is enabled again.
   it.concurrent('is rejected by every process while it is disabled, and other clients are not', async () => {
     const { key } = await use(await insertKey(own.databaseUrl, 'suspended'));
     await runAnimalStore(own.databaseUrl, 'clients', 'disable', 'suspended');

@@ -34,7 +34,7 @@ const get = async (path: string, key = '') => {
 const metric = async (line: RegExp) => Number(line.exec(await service.metrics())?.[1]);
 
 describe('a service with two workers', () => {
-  // Promise (Rate limits): Workers share one count per client.
+  // Promise (Rate limits): The workers of a service share one count per client.
   it('enforces the rate limit and reports metrics across its workers', async () => {
     const { key } = await insertKey(database.url, 'limited');
     const statuses: number[] = [];
@@ -105,6 +105,6 @@ describe('a service whose workers cannot start', () => {
     const { exitCode, output } = await runUntilExit({ DATABASE_URL: database.url, WORKERS: '2', PORT });
     holder.close();
     expect(exitCode).toBe(1);
-    expect(output).toContain(`Port ${PORT} is in use; set PORT to another one.`);
+    expect(output).toContain(`Port ${PORT} is in use; set PORT to another port.`);
   });
 });

@@ -12,7 +12,7 @@ import { Outage } from './support/outage.js';
 
 /** Connections without a request, more than the processes have file descriptors. */
 const STRANGERS = 600;
-// Faults: more than 12 kills of workers without a database; workers that crash, hang or cannot be started; no free file descriptors; two workers that wait for another migrating process.
+// Faults: The suite kills workers during a database outage, and lets workers crash, hang or run out of file descriptors.
 /** More exits of ready workers than a supervisor accepts per minute. */
 const MAX_CRASHES = 12;
 /** `ps` reads every process of the machine. */
@@ -41,7 +41,7 @@ function isRunning(pid: number): boolean {
 const exitsOf = ({ output }: Service) =>
   [...output.matchAll(/"time":(\d+),.*"a worker ended unexpectedly"/g)].map(([, time]) => Number(time));
 
-// Promise (Starting and stopping): Ready workers that exit are replaced immediately, others after at most 2 s.
+// Promise (Starting and stopping): Ready workers that exit are replaced immediately. Other workers that exit are replaced after at most 2 s.
 describe('two workers', () => {
   it.each(['at the start', 'later'])('are replaced however often they are killed while the database cannot be reached %s', async (when) => {
     if (when === 'at the start') await outage.proxy.cut();
@@ -90,7 +90,7 @@ async function openAndClose(url: string, count: number): Promise<void> {
   for (const socket of sockets) socket.destroy();
 }
 
-// Promise (Starting and stopping): Processes that ran out of file descriptors serve again.
+// Promise (Starting and stopping): A process that ran out of file descriptors serves requests again when descriptors are free.
 it.each([1, 2])('%i process(es) that ran out of file descriptors serve again, and stop with code 0', async (workers) => {
   const service = await outage.start({ WORKERS: String(workers) }, outage.database.url);
   await outage.expectServing();

@@ -97,7 +97,7 @@ export function describeMigrations(persistence: Persistence, { droppedColumns }:
         expect(await missingForLists(dataSource, persistence)).toEqual([]);
       });
 
-      // Promise (Migrations): Migrations only add, so releases can be rolled back.
+      // Promise (Migrations): All migrations so far only add to the schema, so releases can be rolled back. Removing a column requires an exception to this test.
       it('only add to the schema, so that the previous release runs on it', async () => {
         for (let count = 1; count <= migrations.length; count++) {
           const before = await readColumns(dataSource, schema);
@@ -118,7 +118,7 @@ export function describeMigrations(persistence: Persistence, { droppedColumns }:
         }
       });
 
-      // Promise (Migrations): One process migrates at a time.
+      // Promise (Migrations): Only one process migrates at a time.
       it('are applied once by several concurrent processes', async () => {
         const processes = await Promise.all(Array.from({ length: PROCESSES }, connect));
         const applied = await Promise.all(processes.map((process) => migrateUp(process)));

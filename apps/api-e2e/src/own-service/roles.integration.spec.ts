@@ -120,7 +120,7 @@ describe('with the documented roles and a hostile search_path', () => {
 
   const forbidden = /permission denied|must be owner/;
 
-  // Promise (Keys and clients): Database roles have only the privileges they need.
+  // Promise (Keys and clients): Database roles have only the privileges that they need.
   it.each([
     `UPDATE pets.pets SET name = 'x'`,
     'DELETE FROM pets.pets',

@@ -110,7 +110,7 @@ describe('ETag and If-None-Match', () => {
   });
 });
 
-// Promise (Starting and stopping): Readiness requires the database, migrations and all workers.
+// Promise (Starting and stopping): A process is ready only if the database responds, all migrations are applied and all workers are ready.
 describe('health', () => {
   let database: Client;
   afterAll(() => database.end());

@@ -143,5 +143,5 @@ it('responds with 500 if the metrics cannot be collected, and ends open connecti
 
 it('if the port is taken, the start fails with an error that names the variable', async () => {
   const env = { DATABASE_URL: databaseUrl, PORT: '0', ADMIN_PORT: String(admin.port), LOG_LEVEL: 'silent' };
-  await expect(serve(env)).rejects.toEqual(new StartupError(`Port ${String(admin.port)} is in use; set ADMIN_PORT to another one.`));
+  await expect(serve(env)).rejects.toEqual(new StartupError(`Port ${String(admin.port)} is in use; set ADMIN_PORT to another port.`));
 });

@@ -103,89 +103,101 @@ const environmentName = validator<string>(KEY_ENVIRONMENT_RULE.replace('must be 
  */
 export const variables = {
   DATABASE_URL: postgresUrl({
-    desc: 'Connection URL of PostgreSQL, as in libpq. If unset, `npm start` runs a local PostgreSQL.',
+    desc: 'Connection URL of PostgreSQL, in the syntax of libpq. Without this URL, `npm start` runs a local PostgreSQL.',
     example: 'postgres://animal_store:secret@localhost:5432/animal_store',
   }),
   DATABASE_URL_FILE: file({
     default: undefined,
-    desc: 'File with that URL, read again for each new connection.',
+    desc: 'File that contains DATABASE_URL. Each new connection reads the file again.',
     example: '/run/secrets/database-url',
   }),
   DATABASE_REPLICA_URLS: postgresUrls({
     default: [],
-    desc: 'Connection URLs of read replicas. Replicas may serve lists. If unset, the primary serves all lists.',
+    desc: 'Connection URLs of read replicas that may serve lists. By default, the primary serves all lists.',
     example: 'postgres://animal_store:secret@replica-1:5432/animal_store,postgres://animal_store:secret@replica-2:5432/animal_store',
   }),
   DATABASE_REPLICA_URLS_FILE: file({
     default: undefined,
-    desc: 'File with these URLs, read again for each new connection.',
+    desc: 'File that contains DATABASE_REPLICA_URLS. Each new connection reads the file again.',
     example: '/run/secrets/database-replica-urls',
   }),
-  DATABASE_POOL_SIZE: integer(1, 1000)({ default: 10, desc: 'Maximum connections of one process to PostgreSQL, and to each replica.' }),
-  DATABASE_CONNECT_TIMEOUT_MS: integer(1, 60_000)({ default: 2_500, desc: 'Maximum time that a request waits for a connection.' }),
-  DATABASE_STATEMENT_TIMEOUT_MS: integer(0, 60_000)({ default: 3_000, desc: 'Maximum duration of a statement; 0 for no limit.' }),
+  DATABASE_POOL_SIZE: integer(1, 1000)({ default: 10, desc: 'Maximum number of connections from one process to each database server.' }),
+  DATABASE_CONNECT_TIMEOUT_MS: integer(1, 60_000)({ default: 2_500, desc: 'Maximum time that a request waits for a database connection.' }),
+  DATABASE_STATEMENT_TIMEOUT_MS: integer(0, 60_000)({ default: 3_000, desc: 'Maximum duration of a statement. 0 turns off the limit.' }),
   DATABASE_PREPARED: flag({
     default: true,
     desc: 'Whether to use named prepared statements. For PgBouncer, see docs/operations.md.',
   }),
   CITUS: flag({
     default: false,
-    desc: 'Whether migrations distribute tables with Citus, an extension of PostgreSQL.',
+    desc: 'Whether migrations distribute tables with the PostgreSQL extension Citus.',
   }),
   MIGRATE_ON_START: flag({ default: true, desc: 'Whether to apply pending migrations on startup.' }),
   MIGRATION_DATABASE_URL: postgresUrl({
     default: undefined,
-    desc: 'Connection URL for migrations, with another role or without a pooler. Defaults to DATABASE_URL.',
+    desc: 'Connection URL for migrations, for another role or to bypass a connection pooler. By default, migrations use DATABASE_URL.',
     example: 'postgres://animal_store_owner:secret@localhost:5432/animal_store',
   }),
   MIGRATION_DATABASE_URL_FILE: file({
     default: undefined,
-    desc: 'File with that URL.',
+    desc: 'File that contains MIGRATION_DATABASE_URL.',
     example: '/run/secrets/migration-database-url',
   }),
-  MIGRATION_WAIT_SECONDS: integer(1, 86_400)({ default: 300, desc: 'Maximum time that startup waits for another migrating process.' }),
-  HOST: address({ default: '127.0.0.1', desc: 'Address to listen on; 0.0.0.0 for all addresses.' }),
-  PORT: integer(0, 65535)({ default: 3000, desc: 'Port to listen on; 0 for any free port.' }),
+  MIGRATION_WAIT_SECONDS: integer(
+    1,
+    86_400,
+  )({ default: 300, desc: 'Maximum time that startup waits for the migrations of another process.' }),
+  HOST: address({ default: '127.0.0.1', desc: 'Address to listen on. 0.0.0.0 stands for all IPv4 addresses.' }),
+  PORT: integer(0, 65535)({ default: 3000, desc: 'Port to listen on. 0 stands for any free port.' }),
   WORKERS: integer(1, 256)({ default: 1, desc: 'Number of worker processes. Above 1, a supervisor process is added.' }),
-  ADMIN_PORT: integer(0, 65535)({ default: undefined, desc: 'Port of GET /metrics. If unset, metrics are off.', example: '9464' }),
-  ADMIN_HOST: address({ default: '127.0.0.1', desc: 'Address of GET /metrics; 0.0.0.0 for all addresses.' }),
+  ADMIN_PORT: integer(0, 65535)({ default: undefined, desc: 'Port of GET /metrics. By default, metrics are off.', example: '9464' }),
+  ADMIN_HOST: address({ default: '127.0.0.1', desc: 'Address of GET /metrics. 0.0.0.0 stands for all IPv4 addresses.' }),
   TRUSTED_PROXIES: addresses({
     default: [],
-    desc: 'Proxies whose X-Forwarded-For is trusted. If unset, the clients behind a proxy share its address.',
+    desc: 'Proxies whose X-Forwarded-For header is trusted. By default, all clients behind a proxy count as one address.',
     example: '10.0.0.0/8,fd00::/8',
   }),
   RATE_LIMIT: integer(
     0,
     1_000_000_000,
-  )({ default: 6_000, desc: 'Requests per minute of each client. 0 turns off this limit and those of single operations.' }),
+  )({
+    default: 6_000,
+    desc: 'Maximum number of requests per minute of each client. 0 turns off this limit and the limits of single operations.',
+  }),
   REDIS_URL: redisUrl({
     default: undefined,
-    desc: 'Redis that counts requests for rate limits. If unset, each machine counts its own.',
+    desc: 'URL of the Redis server that counts requests for rate limits. By default, each machine counts only its own requests.',
     example: 'redis://localhost:6379',
   }),
   REDIS_URL_FILE: file({
     default: undefined,
-    desc: 'File with that URL. User name and password are read again for each new connection.',
+    desc: 'File that contains REDIS_URL. Each new connection reads the user name and the password again.',
     example: '/run/secrets/redis-url',
   }),
-  MAX_IN_FLIGHT: integer(1, 1_000_000)({ default: 512, desc: 'Maximum requests in progress in one process. Others get a 503.' }),
+  MAX_IN_FLIGHT: integer(
+    1,
+    1_000_000,
+  )({ default: 512, desc: 'Maximum number of requests in progress in one process. Further requests get a 503.' }),
   MAX_CONNECTIONS: integer(
     1,
     1_000_000,
-  )({ default: 10_000, desc: 'Maximum connections to one process. Beyond it, idle ones are closed first, then new ones get a 503.' }),
+  )({
+    default: 10_000,
+    desc: 'Maximum number of connections to one process. Above this number, idle connections are closed. If no connection is idle, new connections get a 503.',
+  }),
   MAX_EVENT_LOOP_LAG_MS: integer(
     1,
     60_000,
-  )({ default: 500, desc: 'Delay of the event loop, twice in a row, above which requests get a 503.' }),
+  )({ default: 500, desc: 'Maximum delay of the event loop. While the last two delays exceed this maximum, requests get a 503.' }),
   DRAIN_SECONDS: integer(0, 600)({ default: 5, desc: 'How long requests are still accepted after SIGTERM.' }),
   PUBLIC_BASE_URL: httpUrl({
     default: undefined,
-    desc: 'Public URL of the service, without /v1. Used in Location, Link and the OpenAPI document. If unset, links are relative.',
+    desc: 'Public URL of the service, without /v1, for links in headers and in the OpenAPI document. By default, links are relative.',
     example: 'https://api.example.com',
   }),
   STAGING_BASE_URL: httpUrl({
     default: undefined,
-    desc: 'Public URL of the staging environment, without /v1. Used in the OpenAPI document.',
+    desc: 'Public URL of the staging environment, without /v1, for the OpenAPI document.',
     example: 'https://staging.example.com',
   }),
   CORS_ORIGINS: origins({
@@ -193,22 +205,25 @@ export const variables = {
     desc: 'Origins whose scripts may call the API from a browser.',
     example: 'https://app.example.com,https://admin.example.com',
   }),
-  ENVIRONMENT: environmentName({ default: 'production', desc: 'Name of the environment in new API keys: ast_<environment>_…' }),
+  ENVIRONMENT: environmentName({ default: 'production', desc: 'Name of the environment. New API keys start with `ast_<environment>_`.' }),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])({ default: 'info', desc: 'Minimum log level.' }),
   LOG_FORMAT: oneOf(Object.keys(LOG_FORMATS) as LogFormatName[])({
     default: 'json',
-    desc: 'Format of log lines; gcp is for Google Cloud Logging, ecs for Elastic. On a terminal, lines are human-readable text.',
+    desc: 'Format of log lines. Use gcp for Google Cloud Logging, and ecs for Elastic. On a terminal, log lines are always readable text.',
   }),
-  LOG_REQUESTS_SAMPLE: share({ default: 1, desc: 'Share of the requests with a status below 400 that are logged.' }),
+  LOG_REQUESTS_SAMPLE: share({
+    default: 1,
+    desc: 'Share of successful requests that are logged. Requests with a status of 400 or above are always logged.',
+  }),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl({
     default: undefined,
-    desc: 'OpenTelemetry collector (OTLP over HTTP) for traces. If unset, tracing is off.',
+    desc: 'URL of the OpenTelemetry collector that receives traces (OTLP over HTTP). By default, tracing is off.',
     example: 'http://localhost:4318',
   }),
   OTEL_SERVICE_NAME: line({ default: 'animal-store', desc: 'Name of the service in traces.' }),
   OTEL_TRACES_SAMPLER_ARG: share({
     default: 1,
-    desc: 'Share of the traces that are recorded. A traceparent can prevent the recording, but not force it.',
+    desc: 'Share of traces that are recorded. A traceparent header can prevent the recording of a trace, but cannot force it.',
   }),
 };
 

@@ -13,17 +13,17 @@ const failure = (code: string, members: object = {}, message = code) => Object.a
 
 describe('explainFailedStart', () => {
   it.each([
-    [failure('EADDRINUSE', { syscall: 'listen', port: 3000 }), 'Port 3000 is in use; set PORT to another one.'],
-    [failure('EADDRINUSE', { syscall: 'listen', port: 9464 }), 'Port 9464 is in use; set ADMIN_PORT to another one.'],
-    [failure('EADDRINUSE', { syscall: 'bind', port: 3000 }), 'Port 3000 is in use; set PORT to another one.'],
+    [failure('EADDRINUSE', { syscall: 'listen', port: 3000 }), 'Port 3000 is in use; set PORT to another port.'],
+    [failure('EADDRINUSE', { syscall: 'listen', port: 9464 }), 'Port 9464 is in use; set ADMIN_PORT to another port.'],
+    [failure('EADDRINUSE', { syscall: 'bind', port: 3000 }), 'Port 3000 is in use; set PORT to another port.'],
     [failure('EACCES', { syscall: 'listen', port: 80 }), 'Port 80 requires more privileges; set PORT to 1024 or above.'],
     [
       failure('EADDRNOTAVAIL', { syscall: 'listen', address: '192.0.2.1', port: 3000 }),
-      'HOST 192.0.2.1 is not an address of this machine; set HOST to one, or to 0.0.0.0 for all.',
+      'HOST 192.0.2.1 is not an address of this machine; set HOST to an address of this machine, or to 0.0.0.0 for all addresses.',
     ],
     [
       failure('EADDRNOTAVAIL', { syscall: 'listen', address: '192.0.2.1', port: 9464 }),
-      'ADMIN_HOST 192.0.2.1 is not an address of this machine; set ADMIN_HOST to one, or to 0.0.0.0 for all.',
+      'ADMIN_HOST 192.0.2.1 is not an address of this machine; set ADMIN_HOST to an address of this machine, or to 0.0.0.0 for all addresses.',
     ],
     [
       new UnsuitableDatabaseError('it has the encoding LATIN1, and must have UTF8', 'create one'),

@@ -53,10 +53,12 @@ function explainListen(error: ListenError, { adminHost, adminPort, host }: Addre
   const { code, message, port, address, hostname } = error;
   const isAdmin = port === undefined ? hostname === adminHost && hostname !== host : port === adminPort;
   const of = isAdmin ? 'ADMIN_' : '';
-  if (code === 'EADDRINUSE') return new StartupError(`Port ${String(port)} is in use; set ${of}PORT to another one.`);
+  if (code === 'EADDRINUSE') return new StartupError(`Port ${String(port)} is in use; set ${of}PORT to another port.`);
   if (code === 'EACCES') return new StartupError(`Port ${String(port)} requires more privileges; set ${of}PORT to 1024 or above.`);
   if (code === 'EADDRNOTAVAIL')
-    return new StartupError(`${of}HOST ${String(address)} is not an address of this machine; set ${of}HOST to one, or to 0.0.0.0 for all.`);
+    return new StartupError(
+      `${of}HOST ${String(address)} is not an address of this machine; set ${of}HOST to an address of this machine, or to 0.0.0.0 for all addresses.`,
+    );
   return new StartupError(`${of}HOST ${String(address ?? hostname)} cannot be used: ${firstLine(message, code)}`);
 }
 

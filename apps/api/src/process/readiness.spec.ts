@@ -9,7 +9,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-// Promise (Starting and stopping): Readiness requires the database, migrations and all workers.
+// Promise (Starting and stopping): A process is ready only if the database responds, all migrations are applied and all workers are ready.
 it('is not ready after 2 s without a response of the database, and ready with its response', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   const { promise: response, resolve: respond } = Promise.withResolvers<{ rows: [] }>();

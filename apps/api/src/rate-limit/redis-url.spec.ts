@@ -38,7 +38,6 @@ async function connectTo(url: string | { file: string }): Promise<boolean> {
   return false;
 }
 
-// Promise (Connections): Redis URLs support TLS and passwords in files.
 describe('a rediss:// URL', () => {
   it.each([
     ['sslmode=require', true, true],
@@ -50,7 +49,6 @@ describe('a rediss:// URL', () => {
     expect(await connect('localhost', parameters)).toBe(byName);
   });
 
-  // Promise (Connections): Redis URLs support TLS and passwords in files.
   it('in a file is read again for each new connection', async () => {
     const file = join(certificates.ca, '..', 'redis-url');
     const write = (password: string) =>

@@ -153,7 +153,7 @@ describe('rows with values that exist', () => {
   });
 });
 
-// Promise (Reads and writes): Of concurrent bookings of the same animal at the same time, one succeeds, and the others are conflicts.
+// Promise (Reads and writes): Of concurrent rows with the same unique values or overlapping times, exactly one is stored, without deadlocks.
 it.each([
   ['without keys', () => undefined],
   ['with keys', (index: number) => String(index)],

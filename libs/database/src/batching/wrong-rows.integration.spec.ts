@@ -56,7 +56,7 @@ function dataSourceExecute() {
 const count = () => dataSource.getRepository(OrderLineEntity).count();
 const statusesOf = async (calls: readonly Promise<unknown>[]) => (await Promise.allSettled(calls)).map(({ status }) => status[0]).join('');
 
-// Promise (Reads and writes): A row that violates a constraint costs neither its connection nor the rows beside it.
+// Promise (Reads and writes): If a row of a batch violates a constraint, only this row fails, and the connection stays open.
 describe('an error of a statement does not cost its connection', () => {
   it.each([
     ['a batched insert', () => lines.insert(aLine({ key: 'broken' }))],

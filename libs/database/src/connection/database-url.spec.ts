@@ -31,7 +31,6 @@ const outcome = (url: string) => {
 
 const serversOf = (url: string) => parseDatabaseUrl(url).servers.map(({ host, port }) => `${host} ${String(port)}`);
 
-// Promise (Connections): A parameter of the connection URL that is unknown or not supported is an error.
 describe('parseDatabaseUrl', () => {
   const nothing = { user: undefined, password: undefined, database: undefined, isReadWrite: false, tls: [false], parameters: {} };
 

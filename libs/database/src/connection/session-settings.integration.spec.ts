@@ -52,7 +52,7 @@ async function defaults(names: readonly string[]): Promise<Record<string, string
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }
 
-// Promise (Connections): Settings of the role, the database and the server change nothing.
+// Promise (Connections): Settings of roles, databases and servers do not affect the sessions of the service.
 it.each<[string, () => Promise<Setting[]>]>([
   ['the pool', () => openAnd<Setting>(database.url, {}, SETTINGS)],
   ['the pool without prepared statements', () => openAnd<Setting>(database.url, { preparedStatements: false }, SETTINGS)],
@@ -105,7 +105,7 @@ describe('a database with another encoding', () => {
     await asSuperuser(`CREATE DATABASE ${name} ENCODING '${encoding}' LOCALE 'C' TEMPLATE template0 LOCALE_PROVIDER libc`);
     const url = new URL(database.url);
     url.pathname = `/${name}`;
-    const message = `the database "${name}" has the encoding ${encoding}, and must have UTF8: create one with CREATE DATABASE … ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0, and move the data with pg_dump`;
+    const message = `the database "${name}" has the encoding ${encoding}, and must have UTF8: create a database with CREATE DATABASE … ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0, and move the data with pg_dump`;
     for (const connect of [() => open(url.href).connect(), () => open(url.href).initialize()]) {
       const error = await connect().then(
         () => undefined,
@@ -133,7 +133,7 @@ describe('a server that may lose commits', () => {
     ]);
   });
 
-  // Promise (Reads and writes): Acknowledged writes survive a kill of the database, whatever its `synchronous_commit`.
+  // Promise (Reads and writes): Acknowledged writes survive a kill of PostgreSQL, even if the database sets `synchronous_commit = off`.
   it('keeps what was committed, by statements and by transactions, if it is killed', async () => {
     // The WAL writer would write the commits in the meantime.
     const server = await DurablePostgres.start(['synchronous_commit=off', 'wal_writer_delay=10s']);

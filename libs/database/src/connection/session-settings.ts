@@ -112,7 +112,7 @@ export function checkSession(results: QueryResult | readonly QueryResult[]): str
   if (encoding !== 'UTF8')
     throw new UnsuitableDatabaseError(
       `the database "${database}" has the encoding ${encoding}, and must have UTF8`,
-      "create one with CREATE DATABASE … ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0, and move the data with pg_dump",
+      "create a database with CREATE DATABASE … ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0, and move the data with pg_dump",
     );
   return off?.map((name) => `SET LOCAL ${name} = ${REQUIRED.get(name) ?? 'on'}`).join('; ');
 }

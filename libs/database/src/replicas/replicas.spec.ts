@@ -170,7 +170,7 @@ describe('a replica', () => {
     one.lags = Infinity;
     expect(await list()).toBe('primary');
     expect(servedBy).toEqual(['primary']);
-    expect(problems()).toEqual({ one: 'it was not up to date within 100 ms' });
+    expect(problems()).toEqual({ one: 'the replica was not up to date within 100 ms' });
     // The pauses between the attempts grow.
     expect(one.statements.length - before).toBeLessThan(20);
     // Not asked again until a probe succeeds.
@@ -180,7 +180,7 @@ describe('a replica', () => {
     one.lags = 0;
     await waitFor(() => expect(problems()).toEqual({ one: undefined }));
     expect(await list()).toBe('one');
-    expect(changes.map(([, problem]) => problem)).toEqual([undefined, 'it was not up to date within 100 ms', undefined]);
+    expect(changes.map(([, problem]) => problem)).toEqual([undefined, 'the replica was not up to date within 100 ms', undefined]);
   });
 
   it.each([

@@ -218,7 +218,7 @@ function unlessUnavailable(error: unknown): undefined {
 async function rejectAfter(ms: number, signal: AbortSignal): Promise<never> {
   await sleep(ms, undefined, { signal, ref: false });
   await new Promise((resolve) => setImmediate(resolve));
-  throw new Error(`it was not up to date within ${String(ms)} ms`);
+  throw new Error(`the replica was not up to date within ${String(ms)} ms`);
 }
 
 /**

@@ -39,13 +39,13 @@ function recordMutationScore(area: string): void {
 }
 
 export function renderMutationScores(scores: readonly MutationScore[]): string {
-  const items = scores.map(({ area, mutants, detected, date, commit }) => {
+  const items = scores.map(({ area, mutants, detected, date }) => {
     const percent = ((100 * detected) / mutants).toFixed(1);
-    return `- \`${area}\`: ${percent} % of ${mutants.toLocaleString('en')} changes (${date}, ${commit})\n`;
+    return `- \`${area}\`: ${percent} % of ${mutants.toLocaleString('en')} changes detected (${date})\n`;
   });
   return `\n## Mutation tests
 
-\`AREA=client npm run verify -- mutation\` changes the code of an area, one place at a time. It fails if specs detect less than 85 % of the changes, or less than 90 % in \`rules\` (kernel, domain, application). \`AREA=client npx nx record-mutation checks\` records a run. An area that is not listed has no complete run.
+\`AREA=client npm run verify -- mutation\` changes the code of an area, one place at a time, and runs the specs after each change. The suite fails if the specs detect less than 85 % of the changes, or less than 90 % in \`rules\` (kernel, domain, application). \`AREA=client npx nx record-mutation checks\` records a run. Other areas have no complete run.
 
 ${items.join('')}`;
 }

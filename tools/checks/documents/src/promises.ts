@@ -1,7 +1,6 @@
 import { basename, posix } from 'node:path';
 import type { FaultRecord } from '@animal-store/faults/fault-record';
 import { barChart } from '@animal-store/faults/bar-chart';
-import { table } from '@animal-store/faults/table';
 import { readText, workspaceFiles } from '@animal-store/checks/workspace';
 
 /** In the order of docs/how-we-know.md. */
@@ -27,12 +26,19 @@ const TEST = /^ *(?:describe|it)\b/;
 const FAULTS = /^\/\/ Faults: (.+)$/m;
 
 const OUTAGE = 'No writes, s';
+const AFTER_NEW_PRIMARY = 'After new primary, s';
+const ERRORS = 'Errors';
+const RECOVERY = 'Recovery, s';
+const REQUESTS = 'Requests';
+const SILENT = 'Without response';
 /** In the folder docs. */
 export const OUTAGES = 'how-we-know-outages.generated.svg';
 
-/** What the results of a suite were measured on, by its file. */
+/** What the faults of a suite are injected into, by its file. */
 const SETTINGS: Readonly<Record<string, string>> = {
-  'tools/faults/src/cluster/testing/cluster.verify.ts': 'Three nodes on one machine, with the PostgreSQL 15 and Patroni of Debian 12. ',
+  'tools/faults/src/chaos/testing/chaos.verify.ts': 'Twelve clients send requests through a load balancer to one service with two workers.',
+  'tools/faults/src/cluster/testing/cluster.verify.ts':
+    'The cluster has three nodes on one machine, with PostgreSQL 15 and Patroni of Debian 12.',
 };
 
 interface Promised {
@@ -59,7 +65,7 @@ export function promisesIn(file: string, source: string): Promised[] {
 
 const INTRODUCTION = `# How we know
 
-Each promise links to a test, which \`npm run jest -- <file>\` runs in a built workspace. To find its other tests, search for \`Promise (\`. \`npx nx documents checks\` writes this page. Times are the worst of all runs, in seconds rounded to 0.1. Counts are sums. Only killed processes, cut connections and full descriptor tables leave requests without a response. Their clients see a closed connection, and repeat creations with the same key. \`npm run chaos -- --docs\` and \`RECORD_FAULTS=1 npm run verify -- cluster --skip-nx-cache\` record the figures.
+Each promise links to a test. In a built workspace, \`npm run jest -- <file>\` runs the test. To find more tests of a promise, search the code for \`Promise (\`. [Events](adding-a-context.md#6-events) explains aggregates, subscriptions and parked events.
 `;
 
 const readRecords = () => JSON.parse(readText('docs/how-we-know.json')) as FaultRecord[];
@@ -105,6 +111,8 @@ export function renderPromises(): string {
   const recorded = records.map((record) => `\n### \`${record.command}\`\n\n${linksTo(record.suite)}\n\n${describe(record)}`);
   return `${INTRODUCTION}
 ## Injected faults
+
+Each time is the longest of all runs, rounded to 0.1 s. Each count is the sum of all runs. \`npm run chaos -- --docs\` and \`RECORD_FAULTS=1 npm run verify -- cluster --skip-nx-cache\` record the figures.
 ${recorded.join('')}
 ### Each run of \`npm run verify -- <suite>\`
 
@@ -112,13 +120,43 @@ ${suites.map(({ line }) => line).join('')}${sections.join('')}`;
 }
 
 function describe({ suite, machine, date, commit, verdict, faults }: FaultRecord): string {
-  const columns = [...new Set(faults.flatMap(({ figures }) => Object.keys(figures)))];
-  const cells = faults.map(({ figures }) => columns.map((name) => figures[name]?.toLocaleString('en') ?? '–'));
-  const isSame = columns.map((_, column) => new Set(cells.map((row) => row[column])).size === 1);
-  const varying = <T>(row: readonly T[]) => row.filter((_, column) => !isSame[column]);
-  const same = columns.flatMap((name, column) => (isSame[column] ? ` ${name}: ${cells[0]?.[column]}.` : [])).join('');
-  const chart = columns.includes(OUTAGE) ? `![Seconds without writes, by fault](${OUTAGES})\n\n` : '';
-  const rows = faults.map(({ fault }, index) => [fault, ...varying(cells[index] ?? [])]);
-  const writes = `${verdict.acknowledged.toLocaleString('en')} acknowledged writes: ${verdict.lost} lost, ${verdict.duplicates} repeated.`;
-  return `${SETTINGS[suite] ?? ''}${machine}, ${date}, commit ${commit}. ${writes}${same}\n\n${chart}${table(['Fault', ...varying(columns)], rows)}\n`;
+  const { acknowledged, lost, duplicates } = verdict;
+  const results = faults.some(({ figures }) => OUTAGE in figures) ? describeOutages(faults) : describeRecoveries(faults);
+  return `${SETTINGS[suite] ?? ''} The figures are from ${machine}, ${date}, commit ${commit}. Of ${format(acknowledged)} acknowledged writes, ${format(lost)} were lost and ${format(duplicates)} were repeated. ${results}`;
+}
+
+type Faults = FaultRecord['faults'];
+
+const format = (count: number) => count.toLocaleString('en');
+
+function describeOutages(faults: Faults): string {
+  const valuesOf = (name: string) => faults.map(({ figures }) => figures[name] ?? 0);
+  const errors = valuesOf(ERRORS).reduce((sum, count) => sum + count);
+  return `In spite of retries, ${format(errors)} requests failed. After the first commit of a new primary, the service created an animal within ${String(Math.max(...valuesOf(AFTER_NEW_PRIMARY)))} s. The longest times without a successful creation were:
+
+${listBySeconds(faults, OUTAGE)}
+![Seconds without writes, by fault](${OUTAGES})
+`;
+}
+
+function describeRecoveries(faults: Faults): string {
+  const silent = faults.flatMap(({ fault, figures: { [REQUESTS]: sent = 0, [SILENT]: missing = 0 } }) =>
+    missing === 0 ? [] : [`- ${fault}: ${format(missing)} of ${format(sent)}\n`],
+  );
+  return `The recovery is the time from the end of a fault until creating, listing and getting animals have each succeeded again. The fault \`kill -9 of the service\` ends when another process listens. The recovery took:
+
+${listBySeconds(faults, RECOVERY)}
+During these faults, some requests got no response:
+
+${silent.join('')}
+The clients of these requests saw a closed connection, and repeated creations with the same key. While no process listened, the load balancer closed each connection at once, and clients that only read sent the next request within 5 ms. Therefore, these numbers are high.
+`;
+}
+
+/** Returns a list of the faults, grouped by a figure. */
+function listBySeconds(faults: Faults, name: string): string {
+  const groups = [...Map.groupBy(faults, ({ figures }) => figures[name] ?? -1)].sort(([one], [other]) => other - one);
+  return groups
+    .map(([seconds, of]) => `- ${seconds < 0 ? 'not measured' : `${String(seconds)} s`}: ${of.map(({ fault }) => fault).join(', ')}\n`)
+    .join('');
 }

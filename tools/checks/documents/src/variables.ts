@@ -14,7 +14,7 @@ const all = Object.entries<Omit<Variable, 'name'>>(variables).map(([name, variab
 /** Read by `npm start`, `npm run dev` and the command line, not by the service. */
 const DATA_DIR: Variable = {
   name: 'DATA_DIR',
-  desc: 'Data folder of the local PostgreSQL, which `npm start` runs without DATABASE_URL, and of its API key.',
+  desc: 'Folder in which `npm start` stores the local PostgreSQL and its API key.',
   default: '.data',
   rule: 'a path',
 };
@@ -28,26 +28,27 @@ export function renderEnvExample(): string {
     return `# ${desc}\n# Must be ${rule}.\n#${name}=${defaultOf(variable) || example}\n`;
   });
   return [
-    '# Copy to .env; `npm start`, `npm run dev` and `animal-store` read it. Environment variables take precedence over it.',
-    '# Each variable has its default, or an example if there is none. Written by `npx nx documents checks`.\n',
+    '# Copy this file to .env. `npm start`, `npm run dev` and `animal-store` read .env. Environment variables take precedence over .env.',
+    '# Each line sets a variable to its default, or to an example if there is no default. `npx nx documents checks` writes this file.\n',
     ...entries,
   ].join('\n');
 }
 
 const INTRODUCTION = `# Variables
 
-The service reads these environment variables. Empty values count as unset. If a value is invalid, the service prints the rule and exits with code 1. A variable and its \`_FILE\` exclude each other.
+The service reads these environment variables. Empty values count as unset. If a value is invalid, the service prints the rule and exits with code 1. Set a variable or its \`_FILE\`, not both. A boolean is \`true\`, \`on\`, \`yes\`, \`1\`, \`false\`, \`off\`, \`no\` or \`0\`.
 
-\`npm start\`, \`npm run dev\` and \`animal-store\` also read \`.env\`, a copy of \`.env.example\`, and \`DATA_DIR\`, the folder of the local PostgreSQL and its API key (default \`.data\`). \`animal-store\` also reads [\`OPERATOR\`](operations.md#keys-and-clients).
+\`npm start\`, \`npm run dev\` and \`animal-store\` also read the file \`.env\`, which you create as a copy of \`.env.example\`. These commands also read \`DATA_DIR\`, the folder of the local PostgreSQL and its API key (default \`.data\`). \`animal-store\` also reads [\`OPERATOR\`](operations.md#keys-and-clients).
 `;
 
 /** Returns the text of docs/variables.md. */
 export function renderVariables(): string {
   const items = all.map((variable) => {
     const { name, desc = '', rule = '' } = variable;
-    const value = rule.replace(/^(?:an integer from|an?|one of) /, '');
+    const value = rule.replace(/^one of true, .*/, 'boolean').replace(/^(?:an integer from|an?|one of) /, '');
+    const unit = /_(?:MS|SECONDS)$/.exec(name)?.[0].toLowerCase().replace('_', ' ') ?? '';
     const fallback = defaultOf(variable) && `; default \`${defaultOf(variable)}\``;
-    return `- \`${name}\` (${value}${fallback}): ${desc}\n`;
+    return `- \`${name}\` (${value}${unit}${fallback}): ${desc}\n`;
   });
   return `${INTRODUCTION}\n${items.join('')}`;
 }

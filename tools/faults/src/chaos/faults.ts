@@ -63,7 +63,7 @@ export function faults(scale: { outageMs: number }): Fault[] {
       await sleep(outageMs);
       await postgres.restart();
     }),
-    ofDatabase('connections cut', async ({ database }) => {
+    ofDatabase('database connections cut', async ({ database }) => {
       for (let i = 0; i < 5; i++) {
         database.disconnect();
         await sleep(outageMs / 20);

@@ -134,7 +134,7 @@ describe('in a copy of the workspace', () => {
       expect(output).toContain(`\n+- [\`libs/${context}\`](../libs/${context}/README.md): what clients order\n`);
   });
 
-  // Promise (Teams): With generated contexts, all tests pass.
+  // Promise (Teams): After contexts are generated, all tests pass.
   it('`npm test` passes: every file is formatted, linted and used, and the tests of all projects pass', async () => {
     const output = expectSuccess(await testAll(copy));
     for (const context of CONTEXTS) expectTestsRan(output, context);

@@ -4,7 +4,7 @@ import { type BuiltFuzzedService, startBuilt } from './fuzzed-service.js';
 
 // `npm run verify -- fuzz`: random requests, reproducible with FUZZ_SEED.
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
-// Faults: 100,000 hostile requests.
+// Faults: The suite sends 100,000 hostile requests.
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 100_000);
 const WITHIN_MS = 15 * 60_000;
 const MIB = 2 ** 20;
@@ -24,7 +24,7 @@ describe.each(PROGRAMS)('%s', (program) => {
 
   afterAll(() => service.stop());
 
-  // Promise (Reads and writes): Hostile requests get documented responses, never a 5xx.
+  // Promise (Reads and writes): Hostile requests get documented responses, and never a 5xx status.
   it(
     'survives hostile requests to every operation, and its memory does not grow',
     async () => {
