@@ -268,6 +268,7 @@ describe('pipelined requests', () => {
 
   const shedPipelined = async () => (await metric(/^http_requests_shed_total\{reason="pipelined"\} (\d+)$/m)) || 0;
 
+  // Promise (Overload): A connection may have at most 64 pending requests.
   it('get responses up to the limit; then the connection is closed with 503', async () => {
     const shedBefore = await shedPipelined();
     const connection = await RawConnection.open(port());
@@ -283,6 +284,7 @@ describe('pipelined requests', () => {
     expect(await shedPipelined()).toBe(shedBefore + 1);
   });
 
+  // Promise (Overload): At `MAX_IN_FLIGHT`, the service first closes connections with unread responses.
   it('are in flight until their responses are read, and are closed in favour of other clients', async () => {
     const max = 100;
     const metrics = new Metrics();

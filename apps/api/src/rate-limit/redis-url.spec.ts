@@ -38,6 +38,7 @@ async function connectTo(url: string | { file: string }): Promise<boolean> {
   return false;
 }
 
+// Promise (Connections): Redis URLs support TLS and passwords in files.
 describe('a rediss:// URL', () => {
   it.each([
     ['sslmode=require', true, true],

@@ -135,6 +135,7 @@ describe('the migration lock', () => {
   });
   afterEach(() => holder.end());
 
+  // Promise (Migrations): A process waits for the migrations of another process for `MIGRATION_WAIT_SECONDS`.
   it.each([
     [undefined, 300],
     [5_500, 5],

@@ -1,6 +1,7 @@
 import { basename, posix } from 'node:path';
 import type { FaultRecord } from '@animal-store/faults/fault-record';
 import { barChart } from '@animal-store/faults/bar-chart';
+import { table } from '@animal-store/faults/table';
 import { readText, workspaceFiles } from '@animal-store/checks/workspace';
 
 /** In the order of docs/how-we-know.md. */
@@ -121,8 +122,13 @@ ${suites.map(({ line }) => line).join('')}${sections.join('')}`;
 
 function describe({ suite, machine, date, commit, verdict, faults }: FaultRecord): string {
   const { acknowledged, lost, duplicates } = verdict;
-  const results = faults.some(({ figures }) => OUTAGE in figures) ? describeOutages(faults) : describeRecoveries(faults);
-  return `${SETTINGS[suite] ?? ''} The figures are from ${machine}, ${date}, commit ${commit}. Of ${format(acknowledged)} acknowledged writes, ${format(lost)} were lost and ${format(duplicates)} were repeated. ${results}`;
+  const isOutage = faults.some(({ figures }) => OUTAGE in figures);
+  const columns = isOutage ? [OUTAGE, AFTER_NEW_PRIMARY] : [RECOVERY, REQUESTS, SILENT];
+  const rows = faults.map(({ fault, figures }) => [fault, ...columns.map((name) => figures[name]?.toLocaleString('en') ?? '–')]);
+  return `${SETTINGS[suite] ?? ''} The figures are from ${machine}, ${date}, commit ${commit}. Of ${format(acknowledged)} acknowledged writes, ${format(lost)} were lost and ${format(duplicates)} were repeated. ${isOutage ? describeOutages(faults) : RECOVERIES}
+
+${table(['Fault', ...columns], rows)}
+`;
 }
 
 type Faults = FaultRecord['faults'];
@@ -130,33 +136,14 @@ type Faults = FaultRecord['faults'];
 const format = (count: number) => count.toLocaleString('en');
 
 function describeOutages(faults: Faults): string {
-  const valuesOf = (name: string) => faults.map(({ figures }) => figures[name] ?? 0);
-  const errors = valuesOf(ERRORS).reduce((sum, count) => sum + count);
-  return `In spite of retries, ${format(errors)} requests failed. After the first commit of a new primary, the service created an animal within ${String(Math.max(...valuesOf(AFTER_NEW_PRIMARY)))} s. The longest times without a successful creation were:
+  const errors = faults.reduce((sum, { figures }) => sum + (figures[ERRORS] ?? 0), 0);
+  return `In spite of retries, ${format(errors)} requests failed. The columns have the longest time without a successful creation, and the time from the first commit of a new primary to the next creation.
 
-${listBySeconds(faults, OUTAGE)}
-![Seconds without writes, by fault](${OUTAGES})
-`;
+![Seconds without writes, by fault](${OUTAGES})`;
 }
 
-function describeRecoveries(faults: Faults): string {
-  const silent = faults.flatMap(({ fault, figures: { [REQUESTS]: sent = 0, [SILENT]: missing = 0 } }) =>
-    missing === 0 ? [] : [`- ${fault}: ${format(missing)} of ${format(sent)}\n`],
-  );
-  return `The recovery is the time from the end of a fault until creating, listing and getting animals have each succeeded again. The fault \`kill -9 of the service\` ends when another process listens. The recovery took:
-
-${listBySeconds(faults, RECOVERY)}
-During these faults, some requests got no response:
-
-${silent.join('')}
-The clients of these requests saw a closed connection, and repeated creations with the same key. While no process listened, the load balancer closed each connection at once, and clients that only read sent the next request within 5 ms. Therefore, these numbers are high.
-`;
-}
-
-/** Returns a list of the faults, grouped by a figure. */
-function listBySeconds(faults: Faults, name: string): string {
-  const groups = [...Map.groupBy(faults, ({ figures }) => figures[name] ?? -1)].sort(([one], [other]) => other - one);
-  return groups
-    .map(([seconds, of]) => `- ${seconds < 0 ? 'not measured' : `${String(seconds)} s`}: ${of.map(({ fault }) => fault).join(', ')}\n`)
-    .join('');
-}
+const RECOVERIES =
+  'The recovery is the time from the end of a fault until creating, listing and getting animals have each succeeded again. ' +
+  'The fault `kill -9 of the service` ends when another process listens. While no process listens, the load balancer closes each connection ' +
+  'at once, and clients that only read send the next request within 5 ms. Therefore, so many requests got no response. ' +
+  'Their clients saw a closed connection, and repeated creations with the same key.';
