@@ -7,6 +7,9 @@ request = urllib.request.Request(
 try:
     urllib.request.urlopen(request)
 except urllib.error.HTTPError as error:
-    code = json.load(error)["code"]
+    try:
+        code = json.load(error)["code"]
+    except (KeyError, TypeError, ValueError):  # a proxy's error may not be JSON
+        code = "no code"
     retry = error.code in (408, 429, 500, 502, 503, 504)
     print(error.code, code, "retry" if retry else "do not retry")
