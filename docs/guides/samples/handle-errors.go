@@ -25,16 +25,16 @@ func main() {
 	}
 
 	var problem struct {
-		Code   string `json:"code"`
-		Status int    `json:"status"`
+		Code string `json:"code"`
 	}
+	// The body of a proxy's error may not be JSON.
 	if err := json.NewDecoder(response.Body).Decode(&problem); err != nil {
-		log.Fatal(err)
+		problem.Code = "no code"
 	}
 	advice := "do not retry"
-	switch problem.Status {
+	switch response.StatusCode {
 	case 408, 429, 500, 502, 503, 504:
 		advice = "retry"
 	}
-	fmt.Println(problem.Status, problem.Code, advice)
+	fmt.Println(response.StatusCode, problem.Code, advice)
 }

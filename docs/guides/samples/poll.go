@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-const firstPage = "http://localhost:3000/v1/pets?limit=2"
+const firstPage = "http://localhost:3000/v1/pets?limit=100"
 
 var nextLink = regexp.MustCompile(`<([^>]*)>; rel="next"`)
 
@@ -22,12 +22,15 @@ type Pet struct {
 // State is stored after each poll, for example as JSON.
 type State struct {
 	Start   string         // the page that the next poll begins at
-	Seen    map[int64]bool // the animals from that page on
-	Last    string         // the last page of an earlier poll
-	EndedAt time.Time
+	Seen    map[int64]bool // ids of the animals that the last poll read
+	Last    string         // the last page of an earlier poll: the next start
+	EndedAt time.Time      // when that poll ended
 }
 
+var client = &http.Client{Timeout: 10 * time.Second}
+
 func main() {
+	// With this state, a poll begins at the first page.
 	state := State{Start: firstPage, Last: firstPage}
 	for i := 0; i < 2; i++ {
 		pets, next, err := poll(state)
@@ -41,6 +44,7 @@ func main() {
 
 // poll returns the new animals and the next state.
 func poll(state State) (found []Pet, next State, err error) {
+	beganAt := time.Now()
 	seen := map[int64]bool{}
 	last := state.Start
 	for url := state.Start; url != ""; {
@@ -58,7 +62,7 @@ func poll(state State) (found []Pet, next State, err error) {
 	}
 	next = State{Start: state.Start, Seen: seen, Last: state.Last, EndedAt: state.EndedAt}
 	// An animal can become visible a few seconds after later ones.
-	if time.Since(state.EndedAt) > time.Minute {
+	if beganAt.Sub(state.EndedAt) > time.Minute {
 		next.Start, next.Last, next.EndedAt = state.Last, last, time.Now()
 	}
 	return found, next, nil
@@ -72,7 +76,7 @@ func getPage(url string) (pets []Pet, next string, err error) {
 	}
 	request.Header.Set("Authorization", "Bearer "+os.Getenv("API_KEY"))
 
-	response, err := http.DefaultClient.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return nil, "", err
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"log"
@@ -24,24 +23,21 @@ type Pet struct {
 var client = &http.Client{Timeout: 10 * time.Second}
 
 func main() {
-	pet, err := createPet(Pet{Name: "Rex", CategoryID: 7}, 5)
+	// Your record 4711 has the same key in each run of the program.
+	pet, err := createPet(Pet{Name: "Rex", CategoryID: 7}, "import-4711", 5)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%s was added\n", pet.Name)
 }
 
-func createPet(pet Pet, attempts int) (Pet, error) {
+func createPet(pet Pet, key string, attempts int) (Pet, error) {
 	body, err := json.Marshal(pet)
 	if err != nil {
 		return pet, err
 	}
-	key := make([]byte, 16) // the same for all attempts
-	if _, err := rand.Read(key); err != nil {
-		return pet, err
-	}
 	for attempt := 1; ; attempt++ {
-		created, retry, retryAfter, err := send(body, hex.EncodeToString(key))
+		created, retry, retryAfter, err := send(body, key)
 		if err == nil || !retry || attempt == attempts {
 			return created, err
 		}
@@ -79,6 +75,14 @@ func send(body []byte, key string) (pet Pet, retry bool, retryAfter time.Duratio
 	case 408, 429, 500, 502, 503, 504:
 		retry = true
 	}
-	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
-	return pet, retry, time.Duration(seconds) * time.Second, fmt.Errorf("unexpected status %s", response.Status)
+	return pet, retry, delayOf(response.Header.Get("Retry-After")), fmt.Errorf("unexpected status %s", response.Status)
+}
+
+// delayOf parses Retry-After. A proxy may send a date instead of seconds.
+func delayOf(retryAfter string) time.Duration {
+	if date, err := http.ParseTime(retryAfter); err == nil {
+		return time.Until(date)
+	}
+	seconds, _ := strconv.Atoi(retryAfter)
+	return time.Duration(seconds) * time.Second
 }

@@ -77,6 +77,10 @@ describe('a new user', () => {
     for (const [word, title] of [
       ['sort', 'Pagination'],
       ['webhook', 'Poll for new animals'],
+      ['changes since', 'Poll for new animals'],
+      ['sync', 'Mirror the catalogue'],
+      ['mirror', 'Mirror the catalogue'],
+      ['import', 'Import animals'],
       ['SDK', 'TypeScript client'],
       ['helm', 'Deployment'],
       ['postgres', 'A managed PostgreSQL'],

@@ -99,11 +99,12 @@ describe('renderGuides', () => {
     expect(page).toContain('<figcaption class="caption">Terminal</figcaption>');
   });
 
-  it('shows a linked Go program as a tab', () => {
-    const sample = includePrograms('```sh\ncurl\n```\n\n[Go](samples/list-pets.go)\n', (path) => `package main // ${path}\n`);
+  it('shows linked programs as tabs', () => {
+    const links = ['[JavaScript](samples/list-pets.js)', '[Python](samples/list-pets.py)', '[Go](samples/list-pets.go)'];
+    const sample = includePrograms(`\`\`\`sh\ncurl\n\`\`\`\n\n${links.join('\n\n')}\n`, (path) => `"${path}"\n`);
     const page = first(sample);
-    expect(page.match(/role="tab" /g)).toHaveLength(2);
-    expect(page).toContain('<span class="hljs-comment">// samples/list-pets.go</span>');
+    expect([...page.matchAll(/role="tab" [^>]*>(\w+)</g)].map(([, name]) => name)).toEqual(['curl', 'JavaScript', 'Python', 'Go']);
+    expect(page).toContain('<span class="hljs-string">&quot;samples/list-pets.go&quot;</span>');
   });
 
   it('hides the output of programs while curl is selected, but only if there is a curl sample', () => {

@@ -1,0 +1,10 @@
+const response = await fetch('http://localhost:3000/v1/pets', {
+  method: 'POST',
+  headers: {
+    Authorization: `Bearer ${process.env.API_KEY}`,
+    'Content-Type': 'application/json',
+  },
+  body: JSON.stringify({ name: 'Rex', categoryId: 7 }),
+});
+const pet = await response.json();
+console.log(`${pet.name} is ${pet.status}`);

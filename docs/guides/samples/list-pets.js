@@ -1,0 +1,5 @@
+const response = await fetch('http://localhost:3000/v1/pets', {
+  headers: { Authorization: `Bearer ${process.env.API_KEY}` },
+});
+const pets = await response.json();
+console.log(`${pets.length} animals`);
