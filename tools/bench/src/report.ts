@@ -70,8 +70,9 @@ function formatVerdict(verdict: Verdict | undefined): string {
 
 /** Returns the results of a comparison: a heading and a table per metric, with one row per target and one column per workload. */
 export function metricTables(scenarios: readonly ScenarioResult[]): string[] {
-  const many = scenarios.filter(({ connections }) => connections === MANY_CONNECTIONS);
-  const single = scenarios.filter(({ connections }) => connections === 1);
+  const shown = scenarios.map((scenario) => without(scenario, ({ hasConflicts }) => hasConflicts));
+  const many = shown.filter(({ connections }) => connections === MANY_CONNECTIONS);
+  const single = shown.filter(({ connections }) => connections === 1);
   const measurements = scenarios.flatMap(({ rounds }) => Object.values(rounds));
   const errors = measurements.flat().reduce((sum, measured) => sum + measured.errors, 0);
   const maxSpread = Math.max(...measurements.map((rounds) => spread(rounds.map(perSecond))));
@@ -81,15 +82,20 @@ export function metricTables(scenarios: readonly ScenarioResult[]): string[] {
     ...metricTable('Requests per second, 64 connections', many, perSecond),
     ...metricTable('99th percentile, ms, 64 connections', many, p99),
     ...metricTable('CPU of the service, ms per 1,000 requests', many, ({ serviceCpu }) => serviceCpu),
-    ...metricTable('CPU of PostgreSQL, ms per 1,000 requests', many.map(withoutConstantResponses), ({ postgresCpu }) => postgresCpu),
+    ...metricTable(
+      'CPU of PostgreSQL, ms per 1,000 requests',
+      many.map((scenario) => without(scenario, ({ constant }) => constant)),
+      ({ postgresCpu }) => postgresCpu,
+    ),
     ...metricTable('Median latency, ms, 1 connection', single, p50),
   ];
 }
 
-/** Removes the targets that do not use PostgreSQL. */
-function withoutConstantResponses(scenario: ScenarioResult): ScenarioResult {
+/** The goals have the results of a target with conflicts. A target with constant responses does not use PostgreSQL. */
+function without(scenario: ScenarioResult, isRemoved: (target: Target) => boolean | undefined): ScenarioResult {
   const targets: Readonly<Record<string, Target>> = TARGETS;
-  return { ...scenario, rounds: Object.fromEntries(Object.entries(scenario.rounds).filter(([name]) => !targets[name]?.constant)) };
+  const kept = Object.entries(scenario.rounds).filter(([name]) => !(targets[name] && isRemoved(targets[name])));
+  return { ...scenario, rounds: Object.fromEntries(kept) };
 }
 
 function metricTable(title: string, scenarios: readonly ScenarioResult[], metric: Metric): string[] {
