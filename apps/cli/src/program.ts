@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { redactKeys } from '@animal-store/access-domain';
 import { Command, CommanderError, Help } from 'commander';
 import { addClientsCommand } from './clients-command.js';
+import { addCompleteCommand } from './complete-command.js';
 import { addDoctorCommand } from './doctor-command.js';
 import { addEventsCommand } from './events-command.js';
 import { CliError, describeFailure, EXIT_FAILURE, EXIT_OK, EXIT_USAGE, inErrorStyle, reasonOf } from './failure.js';
@@ -103,5 +104,6 @@ Exit codes: ${String(EXIT_OK)} success, ${String(EXIT_FAILURE)} failure, ${Strin
   addEventsCommand(program, terminal);
   addSeedCommand(program, terminal);
   addDoctorCommand(program, terminal);
+  addCompleteCommand(program, terminal);
   return program;
 }
