@@ -19,18 +19,18 @@ type Pet struct {
 	Name string `json:"name"`
 }
 
-// State is stored after each poll, for example as JSON.
+// State is the state that each poll returns. Store it, for example as JSON.
 type State struct {
-	Start   string         // the page that the next poll begins at
+	Start   string         // the page at which the next poll begins
 	Seen    map[int64]bool // ids of the animals that the last poll read
-	Last    string         // the last page of an earlier poll: the next start
-	EndedAt time.Time      // when that poll ended
+	Last    string         // the last page of an earlier poll, at which a later poll begins
+	EndedAt time.Time      // when this earlier poll ended
 }
 
 var client = &http.Client{Timeout: 10 * time.Second}
 
 func main() {
-	// With this state, a poll begins at the first page.
+	// The state before the first poll.
 	state := State{Start: firstPage, Last: firstPage}
 	for i := 0; i < 2; i++ {
 		pets, next, err := poll(state)

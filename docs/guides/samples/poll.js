@@ -1,11 +1,11 @@
 const FIRST_PAGE = 'http://localhost:3000/v1/pets?limit=100';
 
-// Store the state after each poll. With this one, a poll begins at the first page.
+// The state before the first poll. Store the state that each poll returns.
 const FIRST_STATE = {
-  start: FIRST_PAGE, // the page that the next poll begins at
+  start: FIRST_PAGE, // the page at which the next poll begins
   seen: [], // ids of the animals that the last poll read
-  last: FIRST_PAGE, // the last page of an earlier poll: the next start
-  endedAt: 0, // when that poll ended
+  last: FIRST_PAGE, // the last page of an earlier poll, at which a later poll begins
+  endedAt: 0, // when this earlier poll ended
 };
 
 async function poll({ start, seen, last, endedAt }) {

@@ -3,15 +3,15 @@ import { AnimalStore, type Pet } from '@animal-store/client';
 const baseURL = 'http://localhost:3000';
 const client = new AnimalStore({ apiKey: process.env.API_KEY, baseURL });
 
-// Store it as JSON after each poll. A cursor is undefined for the first page.
+// Store the state that each poll returns, as JSON. On the first page, the cursor is undefined.
 interface State {
-  start?: string | undefined; // the page that the next poll begins at
+  start?: string | undefined; // cursor of the page at which the next poll begins
   seen: string[]; // ids of the animals that the last poll read
-  last?: string | undefined; // the last page of an earlier poll: the next start
-  endedAt: number; // when that poll ended
+  last?: string | undefined; // cursor of the last page of an earlier poll, at which a later poll begins
+  endedAt: number; // when this earlier poll ended
 }
 
-// With this state, a poll begins at the first page.
+// The state before the first poll.
 const FIRST_STATE: State = { seen: [], endedAt: 0 };
 
 async function poll({ start, seen, last, endedAt }: State): Promise<{ pets: Pet[]; state: State }> {

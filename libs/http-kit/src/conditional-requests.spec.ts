@@ -26,7 +26,11 @@ const isMet = (field: string): boolean => {
     precondition(CURRENT);
     return true;
   } catch (error) {
-    expect(error).toMatchObject({ name: 'DomainError', code: PRECONDITION_FAILED.code });
+    expect(error).toMatchObject({
+      name: 'DomainError',
+      code: PRECONDITION_FAILED.code,
+      message: 'The resource has changed; get it again and send its new ETag in If-Match.',
+    });
     return false;
   }
 };

@@ -94,7 +94,9 @@ export function matchesStrongly(field: string, tag: string): boolean {
 export function parseIfMatch(field: string): Precondition {
   const tags = tagsOf(field);
   return (current) => {
-    if (tags && !tags.includes(entityTagOf(JsonText.of(current).text))) throw new DomainError(PRECONDITION_FAILED);
+    if (tags && !tags.includes(entityTagOf(JsonText.of(current).text))) {
+      throw new DomainError(PRECONDITION_FAILED, 'The resource has changed; get it again and send its new ETag in If-Match.');
+    }
   };
 }
 

@@ -42,7 +42,7 @@ const InjectIdempotencyKey = createParamDecorator(
 const KEY_HEADER = {
   name: 'Idempotency-Key',
   required: false,
-  description: `A unique value, such as a UUID, that makes retries safe. A request with the same key and an equal body returns the response to the first request, with \`Idempotent-Replayed: true\`. A request with the same key and a different body is rejected with 422. Keys expire after ${String(IDEMPOTENCY_KEY_LIFETIME_HOURS)} hours. All API keys of a client share its idempotency keys.`,
+  description: `A unique value, such as a UUID, that makes retries safe. A request with the same key and an equal body returns the response to the first request, with \`Idempotent-Replayed: true\`. A request with the same key and a different body is rejected with 422. Keys expire after ${String(IDEMPOTENCY_KEY_LIFETIME_HOURS)} hours. All API keys of a client share the same idempotency keys.`,
   // No example, because API reference pages would send it with every request.
   schema: IDEMPOTENCY_KEY_SCHEMA,
 };

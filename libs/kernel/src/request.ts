@@ -40,11 +40,11 @@ export const IDEMPOTENCY_KEY_REUSED = {
  */
 export type Precondition = (current: object) => void;
 
-/** Thrown by operations that accept an If-Match. */
+/** Thrown if a precondition is false or not supported. The message documents all operations, so give each error its own message. */
 export const PRECONDITION_FAILED = {
   code: 'precondition_failed',
   kind: 'precondition_failed',
-  message: 'The resource has changed; get it again and send its new ETag in If-Match.',
+  message: 'The condition in If-Match is false, or the operation does not support If-Match or If-None-Match.',
 } as const satisfies ErrorDefinition;
 
 /** Thrown by operations that require an If-Match. */

@@ -35,7 +35,9 @@ function addEntityTag(request: FastifyRequest, reply: FastifyReply, payload: unk
   const required = request.headers['if-match'];
   if (required !== undefined) {
     try {
-      if (!matchesStrongly(required, tag)) throw new DomainError(PRECONDITION_FAILED);
+      if (!matchesStrongly(required, tag)) {
+        throw new DomainError(PRECONDITION_FAILED, 'If-Match does not contain the current ETag; remove the header.');
+      }
     } catch (error) {
       done(error as DomainError);
       return;

@@ -14,7 +14,7 @@ it.each([
   `${text(MAX_TARGET_LENGTH)} characters`,
   `${HEADER_SECTION_BYTES / 1024} KiB, ${MAX_HEADER_FIELDS} headers`,
   `${text(rateLimit)} per minute (default)`,
-  `within ${HEADERS_TIMEOUT_MS / 1000} seconds, and a whole request within ${REQUEST_TIMEOUT_MS / 1000}.`,
+  `within ${HEADERS_TIMEOUT_MS / 1000} seconds, and a whole request within ${REQUEST_TIMEOUT_MS / 1000} seconds.`,
   `closed after ${KEEP_ALIVE_TIMEOUT_MS / 1000} seconds. Close idle`,
   `closed after ${SILENCE_TIMEOUT_MS / 1000} seconds.\n`,
   `${maxInFlight} requests in progress (default)`,

@@ -66,7 +66,7 @@ describe('ETag and If-None-Match', () => {
         expect([field, failed.status, JSON.parse(failed.text)]).toEqual([
           field,
           412,
-          { code: 'precondition_failed', message: expect.any(String), status: 412 },
+          { code: 'precondition_failed', message: 'If-Match does not contain the current ETag; remove the header.', status: 412 },
         ]);
         expect(failed.headers.get('link')).toMatch(/<\/docs\/errors#precondition_failed>; rel="help"$/);
         expect([failed.headers.get('etag'), failed.headers.get('cache-control')]).toEqual([null, 'no-store']);
