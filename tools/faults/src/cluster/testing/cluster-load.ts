@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ledger } from '../../ledger.js';
 import { AnimalStore, APIError } from '@animal-store/client';
 
-/** The values in docs/operations.md. */
+/** Retries that continue for longer than a failover takes. */
 const RETRIES = { timeout: 5_000, totalTimeout: 30_000, maxRetries: 100, maxRetryDelay: 2_000 };
 const WRITERS = 3;
 const READERS = 2;
