@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { lintFromString, loadConfig } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { ApiDocument, type OpenApi } from './openapi/api-document.js';
 
 const WORKSPACE = join(import.meta.dirname, '../../../..');
 const ADDRESSES = { PUBLIC_BASE_URL: 'https://store.test/animals', STAGING_BASE_URL: 'https://staging.store.test' };
@@ -128,6 +129,16 @@ describe('the error codes', () => {
     expect(sorted(listed)).toEqual(expected);
     expect(guide.match(/^### /gm)).toHaveLength(expected.length);
   });
+});
+
+it('the guide to authentication lists the operations of each scope', async () => {
+  const { operations } = new ApiDocument(JSON.parse(await textWith()) as OpenApi);
+  const guide = readFileSync(join(WORKSPACE, 'docs/guides/authentication.md'), 'utf8');
+  const listed = [...guide.matchAll(/^- `([a-z-]+:[a-z-]+)`: (.+)$/gm)].flatMap(([, scope = '', names = '']) =>
+    [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => `${scope} ${name}`),
+  );
+  const expected = operations.flatMap(({ id, scopes }) => scopes.map((scope) => `${scope} ${id}`));
+  expect(listed.sort()).toEqual(expected.sort());
 });
 
 const CONFIG = join(WORKSPACE, 'tools/checks/contexts/redocly.yaml');
