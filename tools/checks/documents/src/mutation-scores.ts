@@ -43,9 +43,9 @@ export function renderMutationScores(scores: readonly MutationScore[]): string {
   const [lowest, highest] = [Math.min(...shares).toFixed(1), Math.max(...shares).toFixed(1)];
   return `\n## Mutation tests
 
-\`AREA=client npm run verify -- mutation\` changes the code of the area \`client\`, one place at a time, and runs the specs after each change. The suite fails if the specs detect less than 85 % of the changes. In the area \`rules\` (kernel, domain, application), the minimum is 90 %. \`AREA=client npx nx record-mutation checks\` records a run. In the ${scores.length} recorded areas, the specs detected ${lowest} % to ${highest} % of the changes ([scores](mutation-scores.json)).
+\`AREA=client npm run verify -- mutation\` changes the code of the area \`client\`, one place at a time, and runs the specs after each change. The suite fails if the specs detect less than 85 % of the changes. In the area \`rules\` (kernel, domain, application), the minimum is 90 %. In the ${scores.length} recorded areas, the specs detected ${lowest} % to ${highest} % of the changes ([scores](mutation-scores.json)).
 `;
 }
 
-// `npx nx record-mutation checks`
+// `AREA=client npx nx record-mutation checks`
 if (import.meta.main) recordMutationScore(process.env['AREA'] ?? 'rules');

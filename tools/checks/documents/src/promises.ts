@@ -114,7 +114,7 @@ export function renderPromises(): string {
   return `${INTRODUCTION}
 ## Injected faults
 
-Each duration is the longest of all runs, rounded to 0.1 s. Each count is the sum of all runs. \`npm run chaos -- --docs\` and \`RECORD_FAULTS=1 npm run verify -- cluster --skip-nx-cache\` record the figures.
+Each duration is the longest of all runs, rounded to 0.1 s. Each count is the sum of all runs.
 ${recorded.join('')}
 ### Each run of \`npm run verify -- <suite>\`
 
