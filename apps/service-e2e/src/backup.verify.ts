@@ -111,7 +111,7 @@ async function expectNewIds(api: Api, knownIds: ReadonlySet<Pet['id']>): Promise
 const KEYS_WITHOUT_PET = `SELECT key FROM pets.idempotency_keys LEFT JOIN pets.pets ON pets.id = pet_id WHERE pets.id IS NULL`;
 
 describe('while clients add pets', () => {
-  // Promise (Backups and failover): A dump restores every write acknowledged before the dump, and idempotency keys and cursors stay valid.
+  // Promise (Backups and failover): A restored dump contains every write that was acknowledged before the dump began. Idempotency keys and cursors stay valid.
   it('a dump restores all pets confirmed before it started, with idempotency keys and cursors', async () => {
     const api = await serve(`${primaryUrl}/store`);
     const load = new Load(api);
@@ -136,7 +136,7 @@ describe('while clients add pets', () => {
     await expectNewIds(restored, new Set([...load.confirmed.map(({ pet }) => pet.id), ...byId.keys()]));
   });
 
-  // Promise (Backups and failover): Archived WAL restores every write acknowledged before the recovery time.
+  // Promise (Backups and failover): Archived WAL restores every write that was acknowledged before the time to which you recover.
   it('a base backup and the archived WAL restore to a point in time', async () => {
     const api = await serve(`${primaryUrl}/store`);
     const load = new Load(api);

@@ -48,7 +48,7 @@ async function expectRejectedInTime(key: string, endedAt?: number): Promise<void
 }
 
 describe('a key', () => {
-  // Promise (Keys and clients): A revoked key is rejected within 5 s.
+  // Promise (Keys and clients): A revoked key is rejected after at most 5 s.
   it.concurrent('is rejected by every process after it is revoked, and other keys are not', async () => {
     const revoked = await use(await insertKey(own.databaseUrl, 'suite'));
     await runAnimalStore(own.databaseUrl, 'keys', 'revoke', String(revoked.id));
@@ -76,7 +76,7 @@ describe('a key', () => {
 });
 
 describe('a client', () => {
-  // Promise (Keys and clients): Keys of a disabled client are rejected within 5 s, until the client is enabled again.
+  // Promise (Keys and clients): All keys of a disabled client are rejected after at most 5 s, until the client is enabled again.
   it.concurrent('is rejected by every process while it is disabled, and other clients are not', async () => {
     const { key } = await use(await insertKey(own.databaseUrl, 'suspended'));
     await runAnimalStore(own.databaseUrl, 'clients', 'disable', 'suspended');
@@ -86,7 +86,7 @@ describe('a client', () => {
     await waitFor(() => expectAccepted(key), { intervalMs: 200 });
   });
 
-  // Promise (Rate limits): A changed limit takes effect within 5 s.
+  // Promise (Rate limits): A changed rate limit applies after at most 5 s.
   it.concurrent('has its own rate limit in the response headers, and a change takes effect in every process', async () => {
     const { key } = await createKey(own.databaseUrl, 'slow', undefined, '--rate-limit', '3');
     const list = () => api.get('/v1/pets', { authorization: `Bearer ${key}` });

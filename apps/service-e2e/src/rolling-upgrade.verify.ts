@@ -11,7 +11,7 @@ import { buildReleasedVersion, type ReleasedVersion } from './support/released-v
 
 const RELEASES = new URL('../../../docs/releases/', import.meta.url);
 const STATUSES = ['available', 'pending', 'sold'] as const;
-// Faults: The suite runs the version that `docs/releases` records next to this version.
+// Faults: At the same time, the suite runs this version and the version that `docs/releases` records.
 const PETS = 60;
 const RATE_LIMIT = 300;
 /** A process may cache a key for this long after it was revoked. */
@@ -105,7 +105,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-// Promise (Migrations): The recorded version and this version can serve one database at the same time.
+// Promise (Migrations): The recorded version and this version can use the same database at the same time.
 describe('while both versions serve', () => {
   it('a list is complete when its pages come from both', async () => {
     expect(new Set(ids).size).toBe(PETS);

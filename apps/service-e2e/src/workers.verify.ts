@@ -41,7 +41,7 @@ function isRunning(pid: number): boolean {
 const exitsOf = ({ output }: Service) =>
   [...output.matchAll(/"time":(\d+),.*"a worker ended unexpectedly"/g)].map(([, time]) => Number(time));
 
-// Promise (Starting and stopping): Ready workers that exit are replaced immediately. Other workers that exit are replaced after at most 2 s.
+// Promise (Starting and stopping): If a ready worker exits, it is replaced immediately. If a worker exits before it is ready, it is replaced after at most 2 s.
 describe('two workers', () => {
   it.each(['at the start', 'later'])('are replaced however often they are killed while the database cannot be reached %s', async (when) => {
     if (when === 'at the start') await outage.proxy.cut();

@@ -97,7 +97,7 @@ export function describeMigrations(persistence: Persistence, { droppedColumns }:
         expect(await missingForLists(dataSource, persistence)).toEqual([]);
       });
 
-      // Promise (Migrations): All migrations so far only add to the schema, so releases can be rolled back. Removing a column requires an exception to this test.
+      // Promise (Migrations): All migrations so far only add to the schema, so releases can be rolled back. To remove a column, you must add an exception to this test.
       it('only add to the schema, so that the previous release runs on it', async () => {
         for (let count = 1; count <= migrations.length; count++) {
           const before = await readColumns(dataSource, schema);

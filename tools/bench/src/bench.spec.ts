@@ -5,7 +5,7 @@ import { judge, judgeScale } from './goals.js';
 import { httpRequest, rawRequest, withSerial } from './http-requests.js';
 import { parseWrk } from './load.js';
 import { cpuMs, type Measurement, median, perSecond, ratio, spread } from './measurement.js';
-import { mixedTable, replaceSection } from './performance-page.js';
+import { mixedSpread, mixedTable, replaceSection } from './performance-page.js';
 import { goalTables, metricTables, number, reportScale } from './report.js';
 import { SERIAL, Zipf } from './workloads.js';
 
@@ -133,7 +133,8 @@ describe('the report', () => {
       scenario('get', { 'go-pgx': [measured(7)] }),
     ]);
     expect(summary).toBe(
-      'Each cell shows the median of the rounds. There were 4 errors. The rounds of a target differed by at most 67 % of their median requests/s.',
+      'Each cell shows the median of the rounds. There were 4 errors. ' +
+        'For each target, the requests per second of the rounds differ by at most 67 % of their median.',
     );
     const rowsOf = (title: string) => tables[tables.indexOf(`### ${title}`) + 1]?.split('\n').slice(2).map(cells);
     expect(rowsOf('Requests per second, 64 connections')).toEqual([
@@ -159,6 +160,14 @@ describe('the report', () => {
     expect(rows).toHaveLength(5);
     expect(rows[2]).toEqual(['', 'go-pgx', '20.0', '10.0', '2.00', '']);
     expect(rows[4]).toEqual(['', 'stock-nest', '–', '–', '–', '']);
+  });
+
+  it('has the spread of the main targets for README.md', () => {
+    const rounds = { 'go-pgx': [measured(10), measured(12), measured(11)], 'nest-constant': [measured(10), measured(99)] };
+    const scenario = (workload: string, of: ScenarioResult['rounds']) => ({ workload, connections: 64, rounds: of, failures: {} });
+    expect(mixedSpread([scenario('mixed', rounds), scenario('list', { 'go-pgx': [measured(1), measured(9)] })])).toBe(
+      'For each target, the requests per second of the rounds differ by at most 18 % of their median.',
+    );
   });
 
   it('names the origin and the missed goals of a run with several numbers of rows', () => {

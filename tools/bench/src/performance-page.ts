@@ -7,7 +7,7 @@ import type { ScenarioResult } from './bench.js';
 import type { Comparison } from './compare.js';
 import { costRatio, costRatios, describeConnections, MANY_CONNECTIONS, rowCounts, SCALE_GOAL } from './goals.js';
 import { cpu, medianOf, type Metric, p99, perSecond } from './measurement.js';
-import { number, reportComparison, reportScale } from './report.js';
+import { describeSpread, number, reportComparison, reportScale } from './report.js';
 import type { ScaleResult } from './scale.js';
 import { ANIMAL_STORE } from './targets.js';
 
@@ -34,7 +34,7 @@ export async function writeComparison(comparison: Comparison): Promise<void> {
     await writeChart('cpu', 'CPU per request', cpuChart),
   ];
   await writeSections(PAGE, { goals: [...charts, ...goals], bench: results });
-  await writeSections(README, { mixed: [...results.slice(0, 1), mixedTable(scenarios)] });
+  await writeSections(README, { mixed: [...results.slice(0, 1), mixedTable(scenarios), mixedSpread(scenarios)] });
 }
 
 /** Writes the chart, goals and results by number of rows to docs/performance.md. */
@@ -61,6 +61,15 @@ export function mixedTable(scenarios: readonly ScenarioResult[]): string {
   const rounds = scenarios.find(({ workload }) => workload === 'mixed')?.rounds ?? {};
   const rows = Object.keys(CHARTED).map((name) => [name, ...[perSecond, cpu, p99].map((metric) => number(medianOf(rounds, name, metric)))]);
   return table(['Service', 'Requests/s', 'CPU per request, µs', 'p99, ms'], rows);
+}
+
+/** Returns the spread of the rounds of the targets in README.md. */
+export function mixedSpread(scenarios: readonly ScenarioResult[]): string {
+  const mixed = scenarios.filter(({ workload }) => workload === 'mixed');
+  const isCharted = ([name]: readonly [string, unknown]) => name in CHARTED;
+  return describeSpread(
+    mixed.map((scenario) => ({ ...scenario, rounds: Object.fromEntries(Object.entries(scenario.rounds).filter(isCharted)) })),
+  );
 }
 
 /**

@@ -15,7 +15,7 @@ export interface Report {
 
 export function reportComparison(comparison: Comparison): Report {
   const { scenarios, generator, startTimesMs } = comparison;
-  const origin = `${describe(comparison)} Each target had ${ROWS.toLocaleString('en')} rows. The load generator was ${generator}.`;
+  const origin = `${describe(comparison)} Each target used a table with ${ROWS.toLocaleString('en')} rows. The load generator was ${generator}.`;
   return {
     goals: goalTables(judge(scenarios, median(startTimesMs))),
     results: [origin, ...problems(comparison), ...metricTables(scenarios)],
@@ -75,10 +75,8 @@ export function metricTables(scenarios: readonly ScenarioResult[]): string[] {
   const single = shown.filter(({ connections }) => connections === 1);
   const measurements = scenarios.flatMap(({ rounds }) => Object.values(rounds));
   const errors = measurements.flat().reduce((sum, measured) => sum + measured.errors, 0);
-  const maxSpread = Math.max(...measurements.map((rounds) => spread(rounds.map(perSecond))));
   return [
-    `Each cell shows the median of the rounds. There were ${errors.toLocaleString('en')} errors. ` +
-      `The rounds of a target differed by at most ${Math.round(maxSpread * 100)} % of their median requests/s.`,
+    `Each cell shows the median of the rounds. There were ${errors.toLocaleString('en')} errors. ` + describeSpread(scenarios),
     ...metricTable('Requests per second, 64 connections', many, perSecond),
     ...metricTable('99th percentile, ms, 64 connections', many, p99),
     ...metricTable('CPU of the service, ms per 1,000 requests', many, ({ serviceCpu }) => serviceCpu),
@@ -89,6 +87,12 @@ export function metricTables(scenarios: readonly ScenarioResult[]): string[] {
     ),
     ...metricTable('Median latency, ms, 1 connection', single, p50),
   ];
+}
+
+/** Names the largest spread of the requests per second of a target under a load. */
+export function describeSpread(scenarios: readonly ScenarioResult[]): string {
+  const spreads = scenarios.flatMap(({ rounds }) => Object.values(rounds).map((of) => spread(of.map(perSecond))));
+  return `For each target, the requests per second of the rounds differ by at most ${Math.round(Math.max(...spreads) * 100)} % of their median.`;
 }
 
 /** The goals have the results of a target with conflicts. A target with constant responses does not use PostgreSQL. */

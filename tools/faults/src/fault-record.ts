@@ -60,7 +60,10 @@ export function currentRun(): Pick<FaultRecord, 'date' | 'commit'> {
   };
 }
 
-/** Replaces the results of the suite in docs/how-we-know.json. `npx nx documents checks` makes the page of it. */
+/**
+ * Replaces the results of the suite in docs/how-we-know.json. `npm run chaos -- --docs` and
+ * `RECORD_FAULTS=1 npm run verify -- cluster --skip-nx-cache` call it. `npx nx documents checks` makes the page of the file.
+ */
 export function recordFaults({
   runs,
   ...results

@@ -69,7 +69,7 @@ describe('when the database closes all connections', () => {
   }
 });
 
-// Promise (Starting and stopping): While the database is unavailable, also on startup, requests get a 503. Afterwards, no restart is required.
+// Promise (Starting and stopping): While the database is unavailable, even on startup, requests get a 503. No restart is required afterwards.
 describe('responds with 503, and recovers afterwards', () => {
   let proxy: TcpProxy;
   const service = useTestApp(SCOPES, {
@@ -110,7 +110,7 @@ describe('responds with 503, and recovers afterwards', () => {
 describe('with a newer schema', () => {
   const service = useTestApp(SCOPES);
 
-  // Promise (Migrations): The previous release keeps running on the next schema.
+  // Promise (Migrations): After the next release has added columns to the database, the previous release keeps working.
   it('a process continues to work after migrations of the next release have added columns', async () => {
     const authorization = `Bearer ${service.key}`;
     const send = async (method: string, path: string, headers: Record<string, string> = {}, body?: string) => {

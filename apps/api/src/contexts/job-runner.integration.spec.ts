@@ -68,7 +68,7 @@ async function start(jobs: readonly ScheduledJob[], { dataSource = database.data
   return { ...environment, runner, value };
 }
 
-// Promise (Events and jobs): A job runs once per period. While its process is connected to the database, no second run starts.
+// Promise (Events and jobs): A job runs once per period. While the process of a run is connected to the database, no second run starts.
 it('two processes share one schedule, and runs never overlap', async () => {
   const period = 200;
   const starts: number[] = [];

@@ -32,7 +32,7 @@ interface Uploader {
   received: string;
 }
 
-// Promise (Overload): The number of requests with incomplete bodies is limited, in total and per address.
+// Promise (Overload): The number of requests with incomplete bodies is limited, in total and for each address.
 describe('requests with incomplete bodies', () => {
   let clients: Uploader[];
 
@@ -130,7 +130,7 @@ describe('load shedding', () => {
     expect(response.headers.get('x-request-id')).toMatch(/^\S+$/);
   }
 
-  // Promise (Overload): Above `MAX_IN_FLIGHT` or `MAX_EVENT_LOOP_LAG_MS`, new requests except health probes get a 503.
+  // Promise (Overload): While a process exceeds `MAX_IN_FLIGHT` or `MAX_EVENT_LOOP_LAG_MS`, new requests get a 503. Health probes are exempt.
   describe('with MAX_IN_FLIGHT requests in flight', () => {
     it('rejects further requests immediately, and completes the accepted ones', async () => {
       const pets: unknown = await (await list()).json();
@@ -152,7 +152,7 @@ describe('load shedding', () => {
       expect(await shedInFlight()).toBe(shedBefore + 2);
     });
 
-    // Promise (Overload): Above `MAX_IN_FLIGHT` or `MAX_EVENT_LOOP_LAG_MS`, new requests except health probes get a 503.
+    // Promise (Overload): While a process exceeds `MAX_IN_FLIGHT` or `MAX_EVENT_LOOP_LAG_MS`, new requests get a 503. Health probes are exempt.
     it('does not count health probes, which wait for one query', async () => {
       await database.query('BEGIN');
       await database.query('LOCK TABLE schema_migrations IN ACCESS EXCLUSIVE MODE');
@@ -241,7 +241,7 @@ describe('load shedding', () => {
       return (await connection.read())?.status;
     }
 
-    // Promise (Overload): Above `MAX_IN_FLIGHT` or `MAX_EVENT_LOOP_LAG_MS`, new requests except health probes get a 503.
+    // Promise (Overload): While a process exceeds `MAX_IN_FLIGHT` or `MAX_EVENT_LOOP_LAG_MS`, new requests get a 503. Health probes are exempt.
     it('rejects requests except health probes, and serves them again afterwards', async () => {
       expect([await statusOf('/v1/pets'), await lagged()]).toEqual([200, 0]);
       // A period of 100 ms seems to take longer than the limit.
@@ -284,7 +284,7 @@ describe('pipelined requests', () => {
     expect(await shedPipelined()).toBe(shedBefore + 1);
   });
 
-  // Promise (Overload): At `MAX_IN_FLIGHT`, the service first closes connections with unread responses.
+  // Promise (Overload): If a process reaches `MAX_IN_FLIGHT`, it first closes connections whose clients do not read their responses.
   it('are in flight until their responses are read, and are closed in favour of other clients', async () => {
     const max = 100;
     const metrics = new Metrics();

@@ -108,7 +108,7 @@ export const variables = {
   }),
   DATABASE_URL_FILE: file({
     default: undefined,
-    desc: 'File that contains DATABASE_URL. Each new connection reads the file again.',
+    desc: 'File that contains DATABASE_URL. The service reads the file again for each new connection.',
     example: '/run/secrets/database-url',
   }),
   DATABASE_REPLICA_URLS: postgresUrls({
@@ -118,7 +118,7 @@ export const variables = {
   }),
   DATABASE_REPLICA_URLS_FILE: file({
     default: undefined,
-    desc: 'File that contains DATABASE_REPLICA_URLS. Each new connection reads the file again.',
+    desc: 'File that contains DATABASE_REPLICA_URLS. The service reads the file again for each new connection.',
     example: '/run/secrets/database-replica-urls',
   }),
   DATABASE_POOL_SIZE: integer(1, 1000)({ default: 10, desc: 'Maximum number of connections from one process to each database server.' }),
@@ -126,7 +126,7 @@ export const variables = {
   DATABASE_STATEMENT_TIMEOUT_MS: integer(0, 60_000)({ default: 3_000, desc: 'Maximum duration of a statement. 0 turns off the limit.' }),
   DATABASE_PREPARED: flag({
     default: true,
-    desc: 'Whether to use named prepared statements. For PgBouncer, see docs/operations.md.',
+    desc: 'Whether to use named prepared statements. docs/operations.md explains the value for PgBouncer.',
   }),
   CITUS: flag({
     default: false,
@@ -135,7 +135,7 @@ export const variables = {
   MIGRATE_ON_START: flag({ default: true, desc: 'Whether to apply pending migrations on startup.' }),
   MIGRATION_DATABASE_URL: postgresUrl({
     default: undefined,
-    desc: 'Connection URL for migrations, for another role or to bypass a connection pooler. By default, migrations use DATABASE_URL.',
+    desc: 'Connection URL for migrations, if they need another role or must bypass a connection pooler. By default, migrations use DATABASE_URL.',
     example: 'postgres://animal_store_owner:secret@localhost:5432/animal_store',
   }),
   MIGRATION_DATABASE_URL_FILE: file({
@@ -149,12 +149,12 @@ export const variables = {
   )({ default: 300, desc: 'Maximum time that startup waits for the migrations of another process.' }),
   HOST: address({ default: '127.0.0.1', desc: 'Address to listen on. 0.0.0.0 stands for all IPv4 addresses.' }),
   PORT: integer(0, 65535)({ default: 3000, desc: 'Port to listen on. 0 stands for any free port.' }),
-  WORKERS: integer(1, 256)({ default: 1, desc: 'Number of worker processes. Above 1, a supervisor process is added.' }),
+  WORKERS: integer(1, 256)({ default: 1, desc: 'Number of worker processes. If the number is above 1, a supervisor process is added.' }),
   ADMIN_PORT: integer(0, 65535)({ default: undefined, desc: 'Port of GET /metrics. By default, metrics are off.', example: '9464' }),
   ADMIN_HOST: address({ default: '127.0.0.1', desc: 'Address of GET /metrics. 0.0.0.0 stands for all IPv4 addresses.' }),
   TRUSTED_PROXIES: addresses({
     default: [],
-    desc: 'Proxies whose X-Forwarded-For header is trusted. By default, all clients behind a proxy count as one address.',
+    desc: 'Proxies whose X-Forwarded-For header is trusted. By default, no proxy is trusted, and all clients behind a proxy count as one address.',
     example: '10.0.0.0/8,fd00::/8',
   }),
   RATE_LIMIT: integer(
@@ -162,7 +162,7 @@ export const variables = {
     1_000_000_000,
   )({
     default: 6_000,
-    desc: 'Maximum number of requests per minute of each client. 0 turns off this limit and the limits of single operations.',
+    desc: 'Maximum number of requests per minute for each client. 0 turns off this limit, the limits of single operations, and the limit of failed authentications.',
   }),
   REDIS_URL: redisUrl({
     default: undefined,
@@ -171,7 +171,7 @@ export const variables = {
   }),
   REDIS_URL_FILE: file({
     default: undefined,
-    desc: 'File that contains REDIS_URL. Each new connection reads the user name and the password again.',
+    desc: 'File that contains REDIS_URL. The service reads the user name and the password again for each new connection.',
     example: '/run/secrets/redis-url',
   }),
   MAX_IN_FLIGHT: integer(
@@ -183,13 +183,13 @@ export const variables = {
     1_000_000,
   )({
     default: 10_000,
-    desc: 'Maximum number of connections to one process. Above this number, idle connections are closed. If no connection is idle, new connections get a 503.',
+    desc: 'Maximum number of connections to one process. If there are more connections, idle connections are closed. If no connection is idle, new connections get a 503.',
   }),
   MAX_EVENT_LOOP_LAG_MS: integer(
     1,
     60_000,
   )({ default: 500, desc: 'Maximum delay of the event loop. While the last two delays exceed this maximum, requests get a 503.' }),
-  DRAIN_SECONDS: integer(0, 600)({ default: 5, desc: 'How long requests are still accepted after SIGTERM.' }),
+  DRAIN_SECONDS: integer(0, 600)({ default: 5, desc: 'Time after SIGTERM in which requests are still accepted.' }),
   PUBLIC_BASE_URL: httpUrl({
     default: undefined,
     desc: 'Public URL of the service, without /v1, for links in headers and in the OpenAPI document. By default, links are relative.',
@@ -213,7 +213,7 @@ export const variables = {
   }),
   LOG_REQUESTS_SAMPLE: share({
     default: 1,
-    desc: 'Share of successful requests that are logged. Requests with a status of 400 or above are always logged.',
+    desc: 'Share of the requests with a status below 400 that are logged. All other requests are always logged.',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl({
     default: undefined,
@@ -223,7 +223,7 @@ export const variables = {
   OTEL_SERVICE_NAME: line({ default: 'animal-store', desc: 'Name of the service in traces.' }),
   OTEL_TRACES_SAMPLER_ARG: share({
     default: 1,
-    desc: 'Share of traces that are recorded. A traceparent header can prevent the recording of a trace, but cannot force it.',
+    desc: 'Share of traces that are recorded. A traceparent header can prevent the recording of a trace, but cannot force the recording.',
   }),
 };
 

@@ -136,7 +136,7 @@ describe('stopping', () => {
 });
 
 describe('a worker that ends', () => {
-  // Promise (Starting and stopping): Ready workers that exit are replaced immediately. Other workers that exit are replaced after at most 2 s.
+  // Promise (Starting and stopping): If a ready worker exits, it is replaced immediately. If a worker exits before it is ready, it is replaced after at most 2 s.
   it('is replaced immediately if it was ready', async () => {
     await start();
     worker(FIRST).report('ready');
@@ -148,7 +148,7 @@ describe('a worker that ends', () => {
     expect([await metric('workers'), await metric('workers_ready'), await metric('worker_restarts_total')]).toEqual(['2', '0', '1']);
   });
 
-  // Promise (Starting and stopping): Ready workers that exit are replaced immediately. Other workers that exit are replaced after at most 2 s.
+  // Promise (Starting and stopping): If a ready worker exits, it is replaced immediately. If a worker exits before it is ready, it is replaced after at most 2 s.
   it('is replaced after a pause if it was not ready, which doubles up to 2 seconds until a worker is ready', async () => {
     await start();
     for (let i = 0; i < 7; i++) {
@@ -306,7 +306,7 @@ it('reports to each worker whether all are ready, also after one was replaced', 
 });
 
 describe('giving up', () => {
-  // Promise (Starting and stopping): If a worker cannot start, the service exits only during its own start.
+  // Promise (Starting and stopping): If a worker cannot start, the service exits, unless another worker has been ready before.
   it('stops the other workers if one cannot start because of its configuration, unless a worker was ready before', async () => {
     await start();
     await exit(FIRST, EX_CONFIG);

@@ -38,7 +38,7 @@ async function connectTo(url: string | { file: string }): Promise<boolean> {
   return false;
 }
 
-// Promise (Connections): Redis URLs support TLS and passwords in files.
+// Promise (Connections): `REDIS_URL` supports TLS, and can be in a file.
 describe('a rediss:// URL', () => {
   it.each([
     ['sslmode=require', true, true],

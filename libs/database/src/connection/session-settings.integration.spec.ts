@@ -133,7 +133,7 @@ describe('a server that may lose commits', () => {
     ]);
   });
 
-  // Promise (Reads and writes): Acknowledged writes survive a kill of PostgreSQL, even if the database sets `synchronous_commit = off`.
+  // Promise (Reads and writes): If PostgreSQL is killed, acknowledged writes survive, even if `synchronous_commit` is `off` for the database.
   it('keeps what was committed, by statements and by transactions, if it is killed', async () => {
     // The WAL writer would write the commits in the meantime.
     const server = await DurablePostgres.start(['synchronous_commit=off', 'wal_writer_delay=10s']);

@@ -197,7 +197,7 @@ describe('an event that fails', () => {
     await waitFor(() => expect(observer.failed).toHaveBeenCalledTimes(3));
   });
 
-  // Promise (Events and jobs): After 8 failures, an event is parked together with the later events of the same aggregate.
+  // Promise (Events and jobs): After 8 failures, an event and the later events of the same aggregate are parked.
   it('is parked after the last attempt with the later events of its aggregate, and the others go on', async () => {
     const steps = new Set([2]);
     const { dataSource, observer, run } = await open(recorder('parking', failing(steps)));

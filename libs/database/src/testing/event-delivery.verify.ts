@@ -84,7 +84,7 @@ it(
 describe('an event whose handler ends the process', () => {
   beforeEach(() => dataSource.query('TRUNCATE events.events, events.parked_events, shop.effects'));
 
-  // Promise (Events and jobs): If the handler of an event ends the process in each attempt, the event is parked.
+  // Promise (Events and jobs): If each attempt to handle an event ends the process, the event is parked.
   it.each(['exit', 'kill', 'reject', 'block'])(
     'by %s is parked after the last attempt, and the others are handled once',
     async (way) => {

@@ -39,7 +39,8 @@ export const OUTAGES = 'how-we-know-outages.generated.svg';
 const SETTINGS: Readonly<Record<string, string>> = {
   'tools/faults/src/chaos/testing/chaos.verify.ts': 'Twelve clients send requests through a load balancer to one service with two workers.',
   'tools/faults/src/cluster/testing/cluster.verify.ts':
-    'The cluster has three nodes on one machine, with PostgreSQL 15 and Patroni of Debian 12.',
+    'The cluster has three nodes on one machine, with PostgreSQL 15 and Patroni from Debian 12. Patroni has a `ttl` of 10 s. ' +
+    'If you set `ttl` to 20 s, plan with outages of up to 26 s ([operations](operations.md#highly-available-postgresql)).',
 };
 
 interface Promised {
@@ -66,7 +67,7 @@ export function promisesIn(file: string, source: string): Promised[] {
 
 const INTRODUCTION = `# How we know
 
-Each promise links to a test. In a built workspace, \`npm run jest -- <file>\` runs the test. To find more tests of a promise, search the code for \`Promise (\`. [Events](adding-a-context.md#6-events) explains aggregates, subscriptions and parked events.
+Each promise links to a test. [Commands](commands.md) explains how to run a test. To find more tests of a promise, search the code for \`Promise (\`. The [glossary](../CONTRIBUTING.md#glossary) and [Events](adding-a-context.md#6-events) explain the terms.
 `;
 
 const readRecords = () => JSON.parse(readText('docs/how-we-know.json')) as FaultRecord[];
@@ -113,7 +114,7 @@ export function renderPromises(): string {
   return `${INTRODUCTION}
 ## Injected faults
 
-Each time is the longest of all runs, rounded to 0.1 s. Each count is the sum of all runs. \`npm run chaos -- --docs\` and \`RECORD_FAULTS=1 npm run verify -- cluster --skip-nx-cache\` record the figures.
+Each duration is the longest of all runs, rounded to 0.1 s. Each count is the sum of all runs.
 ${recorded.join('')}
 ### Each run of \`npm run verify -- <suite>\`
 
@@ -125,7 +126,7 @@ function describe({ suite, machine, date, commit, verdict, faults }: FaultRecord
   const isOutage = faults.some(({ figures }) => OUTAGE in figures);
   const columns = isOutage ? [OUTAGE, AFTER_NEW_PRIMARY] : [RECOVERY, REQUESTS, SILENT];
   const rows = faults.map(({ fault, figures }) => [fault, ...columns.map((name) => figures[name]?.toLocaleString('en') ?? '–')]);
-  return `${SETTINGS[suite] ?? ''} The figures are from ${machine}, ${date}, commit ${commit}. Of ${format(acknowledged)} acknowledged writes, ${format(lost)} were lost and ${format(duplicates)} were repeated. ${isOutage ? describeOutages(faults) : RECOVERIES}
+  return `${SETTINGS[suite] ?? ''} The figures were measured on ${date} at commit ${commit}, on ${machine.replace(', Node', ' with Node')}. Of ${format(acknowledged)} acknowledged writes, ${format(lost)} were lost and ${format(duplicates)} were stored twice. ${isOutage ? describeOutages(faults) : RECOVERIES}
 
 ${table(['Fault', ...columns], rows)}
 `;
@@ -137,7 +138,7 @@ const format = (count: number) => count.toLocaleString('en');
 
 function describeOutages(faults: Faults): string {
   const errors = faults.reduce((sum, { figures }) => sum + (figures[ERRORS] ?? 0), 0);
-  return `In spite of retries, ${format(errors)} requests failed. The columns have the longest time without a successful creation, and the time from the first commit of a new primary to the next creation.
+  return `Clients retried requests, and ${format(errors)} requests failed in all attempts. The first column has the longest time without a successful creation. The second column has the time from the first commit of a new primary to the next successful creation.
 
 ![Seconds without writes, by fault](${OUTAGES})`;
 }
@@ -145,5 +146,4 @@ function describeOutages(faults: Faults): string {
 const RECOVERIES =
   'The recovery is the time from the end of a fault until creating, listing and getting animals have each succeeded again. ' +
   'The fault `kill -9 of the service` ends when another process listens. While no process listens, the load balancer closes each connection ' +
-  'at once, and clients that only read send the next request within 5 ms. Therefore, so many requests got no response. ' +
-  'Their clients saw a closed connection, and repeated creations with the same key.';
+  'at once, and clients that only read send the next request within 5 ms, so many requests get no response.';

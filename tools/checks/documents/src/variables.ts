@@ -14,7 +14,7 @@ const all = Object.entries<Omit<Variable, 'name'>>(variables).map(([name, variab
 /** Read by `npm start`, `npm run dev` and the command line, not by the service. */
 const DATA_DIR: Variable = {
   name: 'DATA_DIR',
-  desc: 'Folder in which `npm start` stores the local PostgreSQL and its API key.',
+  desc: 'Folder in which `npm start` stores the local PostgreSQL and the first API key.',
   default: '.data',
   rule: 'a path',
 };
@@ -36,9 +36,9 @@ export function renderEnvExample(): string {
 
 const INTRODUCTION = `# Variables
 
-The service reads these environment variables. Empty values count as unset. If a value is invalid, the service prints the rule and exits with code 1. Set a variable or its \`_FILE\`, not both. A boolean is \`true\`, \`on\`, \`yes\`, \`1\`, \`false\`, \`off\`, \`no\` or \`0\`.
+The service reads these environment variables. Empty values count as unset. If a value is invalid, the service prints what the value must be, and exits with code 1. If a variable also exists with the ending \`_FILE\`, set only one of the two. A boolean is \`true\`, \`on\`, \`yes\`, \`1\`, \`false\`, \`off\`, \`no\` or \`0\`.
 
-\`npm start\`, \`npm run dev\` and \`animal-store\` also read the file \`.env\`, which you create as a copy of \`.env.example\`. These commands also read \`DATA_DIR\`, the folder of the local PostgreSQL and its API key (default \`.data\`). \`animal-store\` also reads [\`OPERATOR\`](operations.md#keys-and-clients).
+\`npm start\`, \`npm run dev\` and \`animal-store\` also read variables from the file \`.env\`. To create this file, copy \`.env.example\`. These commands also read \`DATA_DIR\` (default \`.data\`), the folder of the local PostgreSQL and the first API key. \`animal-store\` also reads [\`OPERATOR\`](operations.md#keys-and-clients).
 `;
 
 /** Returns the text of docs/variables.md. */

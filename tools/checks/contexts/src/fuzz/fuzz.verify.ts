@@ -24,7 +24,7 @@ describe.each(PROGRAMS)('%s', (program) => {
 
   afterAll(() => service.stop());
 
-  // Promise (Reads and writes): Hostile requests get documented responses, and never a 5xx status.
+  // Promise (Reads and writes): The responses to hostile requests are documented, and never have a 5xx status.
   it(
     'survives hostile requests to every operation, and its memory does not grow',
     async () => {
