@@ -42,7 +42,7 @@ it('the commands of README.md print what it shows', async () => {
   writeFileSync(program, atAddress(codeOf('ts').join('')));
   const printed = await run('sh', ['-eu', '-c', `API_KEY=$(cat .data/api-key) "${process.execPath}" "${program}"`]);
   rmSync(program);
-  expect(printed).toBe('1n Rex\n2n Mimi\n');
+  expect(printed).toBe('1n Rex\n2n Mimi\n3n Rex\n');
 });
 
 async function run(command: string, args: readonly string[]): Promise<string> {
