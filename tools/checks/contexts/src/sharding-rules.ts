@@ -16,7 +16,7 @@ const COMMANDS = ['SelectStmt', 'InsertStmt', 'UpdateStmt', 'DeleteStmt'];
 /** Functions that assume that ids are in the order of insertion. */
 const ORDER_OF_IDS = new Set(['lastval', 'currval', 'max', 'min']);
 
-/** Returns the rules of docs/scaling.md that a statement violates. */
+/** Returns the rules of Citus that a statement violates (docs/scaling.md). */
 export async function shardingViolations(sql: string, shards: ShardColumns): Promise<string[]> {
   const { stmts = [] } = (await parse(sql)) as { stmts?: { stmt?: Node }[] };
   return stmts.flatMap(({ stmt = {} }) => [
