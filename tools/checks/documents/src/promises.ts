@@ -40,7 +40,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   'tools/faults/src/chaos/testing/chaos.verify.ts': 'Twelve clients send requests through a load balancer to one service with two workers.',
   'tools/faults/src/cluster/testing/cluster.verify.ts':
     'The cluster has three nodes on one machine, with PostgreSQL 15 and Patroni from Debian 12. Patroni has a `ttl` of 10 s. ' +
-    'If you set `ttl` to 20 s, plan with outages of up to 26 s ([operations](operations.md#highly-available-postgresql)).',
+    'If you set `ttl` to 20 s, expect outages of up to 26 s ([operations](operations.md#highly-available-postgresql)).',
 };
 
 interface Promised {
