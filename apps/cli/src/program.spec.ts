@@ -188,7 +188,10 @@ describe('complete', () => {
     [['ke'], ['keys']],
     [['keys', 'ro'], ['rotate']],
     [['keys', 'create', '--sc'], ['--scope']],
-    [['grants', ''], ['service', 'keys']],
+    [
+      ['grants', ''],
+      ['service', 'keys'],
+    ],
   ])('suggests, after %j, %j', async (words, suggestions) => {
     const { stdout } = await runOffline(['complete', '--', ...words]);
     const lines = stdout.split('\n').filter((line) => line.includes('\t'));
