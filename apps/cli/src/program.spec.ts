@@ -180,7 +180,7 @@ describe('complete', () => {
   it.each(['bash', 'zsh'])('prints the script for %s', async (shell) => {
     const { exitCode, stdout, stderr } = await runOffline(['complete', shell]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    expect(stdout).toMatch(/^#.*\b\w+ completion for animal-store/);
+    expect(stdout).toContain(`# ${shell} completion for animal-store`);
     expect(stdout).toContain('animal-store complete --');
   });
 

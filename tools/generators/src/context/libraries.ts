@@ -22,7 +22,7 @@ export const LIBRARIES: readonly Library[] = [
   {
     layer: 'application',
     references: ['../testing', '../../kernel', '../domain'],
-    contents: () => 'the use cases, which are plain classes that use the ports',
+    contents: () => 'the use cases, which are plain classes',
   },
   {
     layer: 'infrastructure',
@@ -32,7 +32,7 @@ export const LIBRARIES: readonly Library[] = [
   {
     layer: 'http',
     references: ['../infrastructure', '../application', '../../kernel', '../domain', '../contract', '../../http-kit'],
-    contents: () => 'the controller, its DTOs, and the Nest module that wires the use cases',
+    contents: () => 'the controller, its DTOs, and the Nest module',
   },
   {
     layer: 'testing',
