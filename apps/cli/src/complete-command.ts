@@ -10,7 +10,7 @@ export function addCompleteCommand(program: Command, { stdout }: Terminal): void
   // The library prints with console.log.
   program.commands
     .find((command) => command.name() === 'complete')
-    ?.description('print a script that completes commands and options in bash or zsh')
+    ?.description('Print a script that completes commands and options. In bash, the script needs the package bash-completion.')
     .addHelpText('after', describeExample('source <(animal-store complete bash)'))
     .hook('preAction', () => {
       console.log = (text: string) => stdout.write(`${text}\n`);
