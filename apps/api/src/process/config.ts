@@ -147,11 +147,11 @@ export const variables = {
     1,
     86_400,
   )({ default: 300, desc: 'Maximum time that startup waits for the migrations of another process.' }),
-  HOST: address({ default: '127.0.0.1', desc: 'Address to listen on. 0.0.0.0 stands for all IPv4 addresses.' }),
+  HOST: address({ default: '127.0.0.1', desc: 'Address to listen on.' }),
   PORT: integer(0, 65535)({ default: 3000, desc: 'Port to listen on. 0 stands for any free port.' }),
   WORKERS: integer(1, 256)({ default: 1, desc: 'Number of worker processes. If the number is above 1, a supervisor process is added.' }),
   ADMIN_PORT: integer(0, 65535)({ default: undefined, desc: 'Port of GET /metrics. By default, metrics are off.', example: '9464' }),
-  ADMIN_HOST: address({ default: '127.0.0.1', desc: 'Address of GET /metrics. 0.0.0.0 stands for all IPv4 addresses.' }),
+  ADMIN_HOST: address({ default: '127.0.0.1', desc: 'Address of GET /metrics.' }),
   TRUSTED_PROXIES: addresses({
     default: [],
     desc: 'Proxies whose X-Forwarded-For header is trusted. By default, no proxy is trusted, and all clients behind a proxy count as one address.',

@@ -36,19 +36,21 @@ export function renderEnvExample(): string {
 
 const INTRODUCTION = `# Variables
 
-The service reads these environment variables. Empty values count as unset. If a value is invalid, the service prints what the value must be, and exits with code 1. If a variable also exists with the ending \`_FILE\`, set only one of the two. A boolean is \`true\`, \`on\`, \`yes\`, \`1\`, \`false\`, \`off\`, \`no\` or \`0\`.
+The service reads these environment variables. Empty values count as unset. To read \`DATABASE_URL\` from a [file](operations.md#database-connections), set \`DATABASE_URL_FILE\` to the path of the file instead. The same applies to \`DATABASE_REPLICA_URLS\`, \`MIGRATION_DATABASE_URL\` and \`REDIS_URL\`. A boolean is \`true\`, \`on\`, \`yes\`, \`1\`, \`false\`, \`off\`, \`no\` or \`0\`.
 
 \`npm start\`, \`npm run dev\` and \`animal-store\` also read variables from the file \`.env\`. To create this file, copy \`.env.example\`. These commands also read \`DATA_DIR\` (default \`.data\`), the folder of the local PostgreSQL and the first API key. \`animal-store\` also reads [\`OPERATOR\`](operations.md#keys-and-clients).
 `;
 
 /** Returns the text of docs/variables.md. */
 export function renderVariables(): string {
-  const items = all.map((variable) => {
-    const { name, desc = '', rule = '' } = variable;
-    const value = rule.replace(/^one of true, .*/, 'boolean').replace(/^(?:an integer from|an?|one of) /, '');
-    const unit = /_(?:MS|SECONDS)$/.exec(name)?.[0].toLowerCase().replace('_', ' ') ?? '';
-    const fallback = defaultOf(variable) && `; default \`${defaultOf(variable)}\``;
-    return `- \`${name}\` (${value}${unit}${fallback}): ${desc}\n`;
-  });
+  const items = all
+    .filter(({ name }) => !name.endsWith('_FILE'))
+    .map((variable) => {
+      const { name, desc = '', rule = '' } = variable;
+      const value = rule.replace(/^one of true, .*/, 'boolean').replace(/^(?:an integer from|an?|one of) /, '');
+      const unit = /_(?:MS|SECONDS)$/.exec(name)?.[0].toLowerCase().replace('_', ' ') ?? '';
+      const fallback = defaultOf(variable) && `; default \`${defaultOf(variable)}\``;
+      return `- \`${name}\` (${value}${unit}${fallback}): ${desc}\n`;
+    });
   return `${INTRODUCTION}\n${items.join('')}`;
 }
