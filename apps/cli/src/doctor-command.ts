@@ -36,7 +36,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
   const { stdout } = terminal;
   const description =
     'Check the configuration, database, replicas and Redis of a deployment, with the environment variables of the service. ' +
-    'The command changes nothing, and exits with code 1 if it finds an error. ' +
+    'The command changes no data, and exits with code 1 if it finds an error. ' +
     'If DATABASE_URL is not set, the command checks the local database of "npm start".';
   jsonCommand(program, 'doctor', description, '--instances 3')
     .option(

@@ -182,6 +182,7 @@ describe('complete', () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout).toContain(`# ${shell} completion for animal-store`);
     expect(stdout).toContain('animal-store complete --');
+    expect(stdout).not.toMatch(/^readonly /m);
   });
 
   it.each([

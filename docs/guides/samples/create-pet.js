@@ -6,5 +6,6 @@ const response = await fetch('http://localhost:3000/v1/pets', {
   },
   body: JSON.stringify({ name: 'Rex', categoryId: 7 }),
 });
+if (!response.ok) throw new Error(await response.text());
 const pet = await response.json();
 console.log(`${pet.name} is ${pet.status}`);

@@ -10,5 +10,6 @@ const response = await fetch('http://localhost:3000/v1/pets', {
   },
   body: toJson({ name: 'Rex', categoryId: 9007199254740993n }),
 });
+if (!response.ok) throw new Error(await response.text());
 const pet = fromJson(await response.text());
 console.log(String(pet.categoryId));

@@ -7,6 +7,6 @@ const client = new AnimalStore({
   cache: new MemoryCache(),
 });
 
-const first = await client.pets.list({ status: 'available' });
-const second = await client.pets.list({ status: 'available' });
-console.log(first.data.length === second.data.length ? 'unchanged' : 'changed');
+await client.pets.list({ status: 'available' });
+const { response } = await client.pets.list({ status: 'available' }).withResponse();
+console.log(response.status === 304 ? 'unchanged' : 'changed');

@@ -85,13 +85,6 @@ it.each([
   expect(await changesOf(statement)).toEqual([]);
 });
 
-it('only declared columns may be dropped', async () => {
-  const before = await readColumns(dataSource, 'shop');
-  await dataSource.query('ALTER TABLE shop.orders DROP COLUMN size, DROP COLUMN token');
-  const changes = breakingSchemaChanges(before, await readColumns(dataSource, 'shop'), ['shop.orders.size']);
-  expect(changes).toEqual(['shop.orders.token is dropped or renamed']);
-});
-
 it.each([
   'UPDATE shop.orders SET size = 1',
   ' delete from shop.orders WHERE size = 0',

@@ -36,7 +36,7 @@ function addOptions(command: Command, results: string): Command {
   return command
     .option('--seed <n>', 'seed of the requests and of the order of measurements', parseInteger(0, 999_999_999), 1)
     .option('--out <file>', 'file for the results', `${RESULTS}/${results}`)
-    .option('--docs', 'also write the results to docs/performance.md and README.md, unless responses were wrong');
+    .option('--docs', 'also write the results to the documents, unless responses were wrong');
 }
 
 const program = addOptions(new Command('bench'), 'bench.json')
@@ -65,7 +65,9 @@ addOptions(program.command('scale'), 'scale.json')
     const result = await measureScale(options, cleanUp, report);
     await writeJson(out, result);
     print(reportScale(result));
-    if (docs) await writeScale(result);
+    const isWrong = hasErrors(result);
+    if (docs && !isWrong) await writeScale(result);
+    process.exitCode = isWrong ? 1 : 0;
   });
 
 program
@@ -99,7 +101,7 @@ async function writeJson(file: string, value: unknown): Promise<void> {
 }
 
 /** Returns whether a target returned wrong responses or none. Slow targets are not errors. */
-function hasErrors({ scenarios }: Comparison): boolean {
+function hasErrors({ scenarios }: Pick<Comparison, 'scenarios'>): boolean {
   return scenarios.some(
     ({ failures, rounds }) => Object.keys(failures).length > 0 || Object.values(rounds).some((of) => of.some(({ errors }) => errors > 0)),
   );

@@ -23,7 +23,7 @@ const CHARTED = {
   'stock-nest': 'orange',
 } as const;
 
-/** Writes the charts, goals and results of a comparison to docs/performance.md, and the results of the load `mixed` to README.md. */
+/** Writes the charts, goals and results of a comparison to docs/performance.md, and those of the load `mixed`, if measured, to README.md. */
 export async function writeComparison(comparison: Comparison): Promise<void> {
   const { goals, results } = reportComparison(comparison);
   const { scenarios } = comparison;
@@ -34,7 +34,8 @@ export async function writeComparison(comparison: Comparison): Promise<void> {
     await writeChart('cpu', 'CPU per request', cpuChart),
   ];
   await writeSections(PAGE, { goals: [...charts, ...goals], bench: results });
-  await writeSections(README, { mixed: [...results.slice(0, 1), mixedTable(scenarios), mixedSpread(scenarios)] });
+  if (scenarios.some(({ workload }) => workload === 'mixed'))
+    await writeSections(README, { mixed: [...results.slice(0, 1), mixedTable(scenarios), mixedSpread(scenarios)] });
 }
 
 /** Writes the chart, goals and results by number of rows to docs/performance.md. */

@@ -95,7 +95,7 @@ export function describeSpread(scenarios: readonly ScenarioResult[]): string {
   return `For each target, the requests per second of the rounds differ by at most ${Math.round(Math.max(...spreads) * 100)} % of their median.`;
 }
 
-/** The goals have the results of a target with conflicts. A target with constant responses does not use PostgreSQL. */
+/** Returns the scenario without the targets that a table leaves out. */
 function without(scenario: ScenarioResult, isRemoved: (target: Target) => boolean | undefined): ScenarioResult {
   const targets: Readonly<Record<string, Target>> = TARGETS;
   const kept = Object.entries(scenario.rounds).filter(([name]) => !(targets[name] && isRemoved(targets[name])));

@@ -213,7 +213,7 @@ export const variables = {
   }),
   LOG_REQUESTS_SAMPLE: share({
     default: 1,
-    desc: 'Share of the requests with a status below 400 that are logged. All other requests are always logged.',
+    desc: 'Share of the requests with a status below 400 that are logged. This does not affect other requests.',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl({
     default: undefined,

@@ -19,11 +19,11 @@ describe('explainFailedStart', () => {
     [failure('EACCES', { syscall: 'listen', port: 80 }), 'Port 80 requires more privileges; set PORT to 1024 or above.'],
     [
       failure('EADDRNOTAVAIL', { syscall: 'listen', address: '192.0.2.1', port: 3000 }),
-      'HOST 192.0.2.1 is not an address of this machine; set HOST to an address of this machine, or to 0.0.0.0 for all addresses.',
+      'HOST 192.0.2.1 is not an address of this machine; set HOST to an address of this machine, or to 0.0.0.0 for all IPv4 addresses.',
     ],
     [
       failure('EADDRNOTAVAIL', { syscall: 'listen', address: '192.0.2.1', port: 9464 }),
-      'ADMIN_HOST 192.0.2.1 is not an address of this machine; set ADMIN_HOST to an address of this machine, or to 0.0.0.0 for all addresses.',
+      'ADMIN_HOST 192.0.2.1 is not an address of this machine; set ADMIN_HOST to an address of this machine, or to 0.0.0.0 for all IPv4 addresses.',
     ],
     [
       new UnsuitableDatabaseError('it has the encoding LATIN1, and must have UTF8', 'create one'),

@@ -57,7 +57,7 @@ function explainListen(error: ListenError, { adminHost, adminPort, host }: Addre
   if (code === 'EACCES') return new StartupError(`Port ${String(port)} requires more privileges; set ${of}PORT to 1024 or above.`);
   if (code === 'EADDRNOTAVAIL')
     return new StartupError(
-      `${of}HOST ${String(address)} is not an address of this machine; set ${of}HOST to an address of this machine, or to 0.0.0.0 for all addresses.`,
+      `${of}HOST ${String(address)} is not an address of this machine; set ${of}HOST to an address of this machine, or to 0.0.0.0 for all IPv4 addresses.`,
     );
   return new StartupError(`${of}HOST ${String(address ?? hostname)} cannot be used: ${firstLine(message, code)}`);
 }

@@ -63,9 +63,9 @@ describe('renderGuides', () => {
 
   it('draws a diagram, and also shows its text', () => {
     const files = render('```mermaid\nflowchart TB\n  one[First] --> two\n```\n');
-    expect(files.get('first.html')).toContain('<img src="assets/first-1.svg" alt="Diagram 1, described below" />');
+    expect(files.get('first.html')).toContain('<img src="assets/diagram-first-1.svg" alt="Diagram 1, described below" />');
     expect(files.get('first.html')).toContain('one[First] --&gt; two');
-    const svg = files.get('first-1.svg');
+    const svg = files.get('diagram-first-1.svg');
     expect(svg).toMatch(/<text [^>]+>First<\/text>/);
     expect(svg).toContain('prefers-color-scheme: dark');
     expect(svg?.match(/url\([^#]|https?:(?!\/\/www\.w3\.org)/g)).toBeNull();

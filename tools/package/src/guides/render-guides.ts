@@ -121,7 +121,7 @@ function render(
         return `<a href="${escapeHtml(addressOf(href, file, anchors))}">${this.parser.parseInline(tokens)}</a>`;
       },
       image({ href, text }) {
-        return `<img src="${file === HOME ? 'docs/' : ''}assets/${posix.basename(href)}" alt="${escapeHtml(text)}" />`;
+        return image(file, posix.basename(href), text);
       },
       // Only of blocks in lists: groupSamples has replaced the others.
       code(token) {
@@ -192,12 +192,19 @@ function groupSamples(file: string, tokens: readonly Token[], diagrams: Diagrams
   return result;
 }
 
+/** Returns the image element for an asset. The home page is one folder above the others. */
+function image(file: string, name: string, description: string): string {
+  return `<img src="${file === HOME ? 'docs/' : ''}assets/${name}" alt="${escapeHtml(description)}" />`;
+}
+
 /** Returns the picture of a Mermaid diagram, which scrolls if it is wide, and its text for screen readers and searches. */
 function diagram(file: string, { text }: Tokens.Code, diagrams: Diagrams): string {
-  const title = `Diagram ${diagrams.size + 1}`;
-  const name = `${pathOf(file)}-${diagrams.size + 1}.svg`;
+  const prefix = `diagram-${pathOf(file) || 'index'}-`;
+  const number = [...diagrams.keys()].filter((name) => name.startsWith(prefix)).length + 1;
+  const title = `Diagram ${number}`;
+  const name = `${prefix}${number}.svg`;
   diagrams.set(name, drawDiagram(text));
-  const picture = `<div class="table" role="region" aria-label="${title}" tabindex="0"><img src="assets/${name}" alt="${title}, described below" /></div>`;
+  const picture = `<div class="table" role="region" aria-label="${title}" tabindex="0">${image(file, name, `${title}, described below`)}</div>`;
   const description = `<details><summary class="caption">${title} as text</summary><pre tabindex="0"><code>${escapeHtml(text)}</code></pre></details>`;
   return `<figure class="code">${picture}\n${description}</figure>\n`;
 }
