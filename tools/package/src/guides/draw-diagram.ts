@@ -12,5 +12,7 @@ const COLOURS = / style="[^"]+"/;
  */
 export function drawDiagram(mermaid: string): string {
   const colours = `svg { ${LIGHT} background: var(--bg); }\n  @media (prefers-color-scheme: dark) { svg { ${DARK} } }\n`;
-  return renderMermaidSVG(mermaid, { font: 'Arial', padding: 8, nodeSpacing: 16, layerSpacing: 24 }).replace(COLOURS, '').replace(FONT, colours);
+  return renderMermaidSVG(mermaid, { font: 'Arial', padding: 8, nodeSpacing: 16, layerSpacing: 24 })
+    .replace(COLOURS, '')
+    .replace(FONT, colours);
 }
