@@ -48,7 +48,7 @@ async function expectRejectedInTime(key: string, endedAt?: number): Promise<void
 }
 
 describe('a key', () => {
-  // Promise (Keys and clients): A revoked key is rejected after at most 5 s.
+  // Promise (Keys and clients): A key is rejected at most 5 s after it is revoked.
   it.concurrent('is rejected by every process after it is revoked, and other keys are not', async () => {
     const revoked = await use(await insertKey(own.databaseUrl, 'suite'));
     await runAnimalStore(own.databaseUrl, 'keys', 'revoke', String(revoked.id));

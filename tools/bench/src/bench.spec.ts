@@ -134,7 +134,7 @@ describe('the report', () => {
     ]);
     expect(summary).toBe(
       'Each cell shows the median of the rounds. There were 4 errors. ' +
-        'For each target, the requests per second of the rounds differ by at most 67 % of their median.',
+        'For each target, the fastest and the slowest round differ by at most 67 % of the median requests per second.',
     );
     const rowsOf = (title: string) => tables[tables.indexOf(`### ${title}`) + 1]?.split('\n').slice(2).map(cells);
     expect(rowsOf('Requests per second, 64 connections')).toEqual([
@@ -166,7 +166,7 @@ describe('the report', () => {
     const rounds = { 'go-pgx': [measured(10), measured(12), measured(11)], 'nest-constant': [measured(10), measured(99)] };
     const scenario = (workload: string, of: ScenarioResult['rounds']) => ({ workload, connections: 64, rounds: of, failures: {} });
     expect(mixedSpread([scenario('mixed', rounds), scenario('list', { 'go-pgx': [measured(1), measured(9)] })])).toBe(
-      'For each target, the requests per second of the rounds differ by at most 18 % of their median.',
+      'For each target, the fastest and the slowest round differ by at most 18 % of the median requests per second.',
     );
   });
 
@@ -186,7 +186,7 @@ describe('the report', () => {
       '- get with 64 connections, ratio of the cost at 10,000 rows: **2.00** (≤ 1.2)',
     ]);
     expect(results[0]).toBe(
-      'The bench ran 3 rounds of 2 s on 2 cores of a CPU, with Node.js v26.0.0, on 2026-01-31. ' +
+      'The bench ran 3 rounds of 2 s on 2 cores (a CPU), with Node.js v26.0.0, on 2026-01-31. ' +
         'The column for the fewest rows has the cost in ms. The columns for more rows have the ratio to this cost.',
     );
     expect(cells(results[1]?.split('\n')[2])).toEqual(['', 'get, 64', '1.000', '2.00', '']);

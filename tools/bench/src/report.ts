@@ -26,7 +26,10 @@ export function reportScale(result: ScaleResult): Report {
   const { scenarios } = result;
   const verdicts = judgeScale(scenarios);
   const missed = verdicts.filter(({ met }) => !met).map((verdict) => `- ${verdict.goal}: ${formatVerdict(verdict)}`);
-  const met = `${verdicts.length - missed.length} of the ${verdicts.length} goals are met.`;
+  const met =
+    missed.length > 0
+      ? `${verdicts.length - missed.length} of the ${verdicts.length} goals are met.`
+      : `All ${verdicts.length} goals are met.`;
   const columns = 'The column for the fewest rows has the cost in ms. The columns for more rows have the ratio to this cost.';
   return {
     goals: missed.length > 0 ? [`${met} The list shows the missed goals.`, missed.join('\n')] : [met],
@@ -37,7 +40,7 @@ export function reportScale(result: ScaleResult): Report {
 function describe({ machine, measuredAt, options }: Origin): string {
   const { cores, cpu, node } = machine;
   const rounds = `${options.rounds} rounds of ${options.seconds} s`;
-  return `The bench ran ${rounds} on ${cores} cores of ${cpu}, with Node.js ${node}, on ${measuredAt.slice(0, 10)}.`;
+  return `The bench ran ${rounds} on ${cores} cores (${cpu}), with Node.js ${node}, on ${measuredAt.slice(0, 10)}.`;
 }
 
 /** Returns a line for each target that was skipped or failed, with the reason. */
@@ -92,7 +95,7 @@ export function metricTables(scenarios: readonly ScenarioResult[]): string[] {
 /** Names the largest spread of the requests per second of a target under a load. */
 export function describeSpread(scenarios: readonly ScenarioResult[]): string {
   const spreads = scenarios.flatMap(({ rounds }) => Object.values(rounds).map((of) => spread(of.map(perSecond))));
-  return `For each target, the requests per second of the rounds differ by at most ${Math.round(Math.max(...spreads) * 100)} % of their median.`;
+  return `For each target, the fastest and the slowest round differ by at most ${Math.round(Math.max(...spreads) * 100)} % of the median requests per second.`;
 }
 
 /** Returns the scenario without the targets that a table leaves out. */
