@@ -136,7 +136,7 @@ describe('while clients add pets', () => {
     await expectNewIds(restored, new Set([...load.confirmed.map(({ pet }) => pet.id), ...byId.keys()]));
   });
 
-  // Promise (Backups and failover): Archived WAL restores every write that was acknowledged before the time to which you recover.
+  // Promise (Backups and failover): Archived WAL restores every write that was acknowledged before the recovery target time.
   it('a base backup and the archived WAL restore to a point in time', async () => {
     const api = await serve(`${primaryUrl}/store`);
     const load = new Load(api);

@@ -76,7 +76,7 @@ describe('a key', () => {
 });
 
 describe('a client', () => {
-  // Promise (Keys and clients): All keys of a disabled client are rejected after at most 5 s, until the client is enabled again.
+  // Promise (Keys and clients): At most 5 s after a client is disabled, all its keys are rejected, until the client is enabled again.
   it.concurrent('is rejected by every process while it is disabled, and other clients are not', async () => {
     const { key } = await use(await insertKey(own.databaseUrl, 'suspended'));
     await runAnimalStore(own.databaseUrl, 'clients', 'disable', 'suspended');
@@ -86,7 +86,7 @@ describe('a client', () => {
     await waitFor(() => expectAccepted(key), { intervalMs: 200 });
   });
 
-  // Promise (Rate limits): A changed rate limit applies after at most 5 s.
+  // Promise (Rate limits): A changed rate limit applies at most 5 s after the change.
   it.concurrent('has its own rate limit in the response headers, and a change takes effect in every process', async () => {
     const { key } = await createKey(own.databaseUrl, 'slow', undefined, '--rate-limit', '3');
     const list = () => api.get('/v1/pets', { authorization: `Bearer ${key}` });

@@ -11,7 +11,7 @@ import { buildReleasedVersion, type ReleasedVersion } from './support/released-v
 
 const RELEASES = new URL('../../../docs/releases/', import.meta.url);
 const STATUSES = ['available', 'pending', 'sold'] as const;
-// Faults: At the same time, the suite runs this version and the version that `docs/releases` records.
+// Faults: The suite runs this version together with the newest version in `docs/releases`.
 const PETS = 60;
 const RATE_LIMIT = 300;
 /** A process may cache a key for this long after it was revoked. */
@@ -105,7 +105,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-// Promise (Migrations): The recorded version and this version can use the same database at the same time.
+// Promise (Migrations): Both versions can use the same database at the same time.
 describe('while both versions serve', () => {
   it('a list is complete when its pages come from both', async () => {
     expect(new Set(ids).size).toBe(PETS);

@@ -90,7 +90,7 @@ async function openAndClose(url: string, count: number): Promise<void> {
   for (const socket of sockets) socket.destroy();
 }
 
-// Promise (Starting and stopping): A process that ran out of file descriptors serves requests again when descriptors are free.
+// Promise (Starting and stopping): A process that ran out of file descriptors serves requests again when descriptors become free.
 it.each([1, 2])('%i process(es) that ran out of file descriptors serve again, and stop with code 0', async (workers) => {
   const service = await outage.start({ WORKERS: String(workers) }, outage.database.url);
   await outage.expectServing();

@@ -110,7 +110,7 @@ describe('responds with 503, and recovers afterwards', () => {
 describe('with a newer schema', () => {
   const service = useTestApp(SCOPES);
 
-  // Promise (Migrations): After the next release has added columns to the database, the previous release keeps working.
+  // Promise (Migrations): After a release has added columns to the database, the previous release keeps working.
   it('a process continues to work after migrations of the next release have added columns', async () => {
     const authorization = `Bearer ${service.key}`;
     const send = async (method: string, path: string, headers: Record<string, string> = {}, body?: string) => {

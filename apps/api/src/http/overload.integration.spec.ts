@@ -268,7 +268,7 @@ describe('pipelined requests', () => {
 
   const shedPipelined = async () => (await metric(/^http_requests_shed_total\{reason="pipelined"\} (\d+)$/m)) || 0;
 
-  // Promise (Overload): A connection may have at most 64 pending requests.
+  // Promise (Overload): A connection can have at most 64 pending requests.
   it('get responses up to the limit; then the connection is closed with 503', async () => {
     const shedBefore = await shedPipelined();
     const connection = await RawConnection.open(port());

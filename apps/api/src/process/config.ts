@@ -113,7 +113,7 @@ export const variables = {
   }),
   DATABASE_REPLICA_URLS: postgresUrls({
     default: [],
-    desc: 'Connection URLs of read replicas that may serve lists. By default, the primary serves all lists.',
+    desc: 'Connection URLs of read replicas that serve lists. By default, the primary serves all lists.',
     example: 'postgres://animal_store:secret@replica-1:5432/animal_store,postgres://animal_store:secret@replica-2:5432/animal_store',
   }),
   DATABASE_REPLICA_URLS_FILE: file({
@@ -148,7 +148,7 @@ export const variables = {
     86_400,
   )({ default: 300, desc: 'Maximum time that startup waits for the migrations of another process.' }),
   HOST: address({ default: '127.0.0.1', desc: 'Address to listen on.' }),
-  PORT: integer(0, 65535)({ default: 3000, desc: 'Port to listen on. 0 stands for any free port.' }),
+  PORT: integer(0, 65535)({ default: 3000, desc: 'Port to listen on. 0 selects a free port.' }),
   WORKERS: integer(1, 256)({ default: 1, desc: 'Number of worker processes. If the number is above 1, a supervisor process is added.' }),
   ADMIN_PORT: integer(0, 65535)({ default: undefined, desc: 'Port of GET /metrics. By default, metrics are off.', example: '9464' }),
   ADMIN_HOST: address({ default: '127.0.0.1', desc: 'Address of GET /metrics.' }),
@@ -162,7 +162,7 @@ export const variables = {
     1_000_000_000,
   )({
     default: 6_000,
-    desc: 'Maximum number of requests per minute for each client. 0 turns off this limit, the limits of single operations, and the limit of failed authentications.',
+    desc: 'Maximum number of requests per minute for each client. 0 turns off this limit, the limits on individual operations, and the limit on failed authentications.',
   }),
   REDIS_URL: redisUrl({
     default: undefined,
@@ -183,13 +183,13 @@ export const variables = {
     1_000_000,
   )({
     default: 10_000,
-    desc: 'Maximum number of connections to one process. If there are more connections, idle connections are closed. If no connection is idle, new connections get a 503.',
+    desc: 'Maximum number of connections to one process. Further connections replace idle connections. If no connection is idle, they get a 503.',
   }),
   MAX_EVENT_LOOP_LAG_MS: integer(
     1,
     60_000,
   )({ default: 500, desc: 'Maximum delay of the event loop. While the last two delays exceed this maximum, requests get a 503.' }),
-  DRAIN_SECONDS: integer(0, 600)({ default: 5, desc: 'Time after SIGTERM in which requests are still accepted.' }),
+  DRAIN_SECONDS: integer(0, 600)({ default: 5, desc: 'Time after SIGTERM during which requests are still accepted.' }),
   PUBLIC_BASE_URL: httpUrl({
     default: undefined,
     desc: 'Public URL of the service, without /v1, for links in headers and in the OpenAPI document. By default, links are relative.',
@@ -202,7 +202,7 @@ export const variables = {
   }),
   CORS_ORIGINS: origins({
     default: [],
-    desc: 'Origins whose scripts may call the API from a browser.',
+    desc: 'Origins whose scripts can call the API from a browser.',
     example: 'https://app.example.com,https://admin.example.com',
   }),
   ENVIRONMENT: environmentName({ default: 'production', desc: 'Name of the environment. New API keys start with `ast_<environment>_`.' }),
@@ -213,7 +213,7 @@ export const variables = {
   }),
   LOG_REQUESTS_SAMPLE: share({
     default: 1,
-    desc: 'Share of the requests with a status below 400 that are logged. This does not affect other requests.',
+    desc: 'The service logs this share of the requests with a status below 400, and all other requests.',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl({
     default: undefined,
@@ -223,7 +223,7 @@ export const variables = {
   OTEL_SERVICE_NAME: line({ default: 'animal-store', desc: 'Name of the service in traces.' }),
   OTEL_TRACES_SAMPLER_ARG: share({
     default: 1,
-    desc: 'Share of traces that are recorded. A traceparent header can prevent the recording of a trace, but cannot force the recording.',
+    desc: 'Share of traces that are recorded. A traceparent header can prevent recording, but cannot force it.',
   }),
 };
 

@@ -306,7 +306,7 @@ it('reports to each worker whether all are ready, also after one was replaced', 
 });
 
 describe('giving up', () => {
-  // Promise (Starting and stopping): If a worker cannot start, the service exits, unless another worker has been ready before.
+  // Promise (Starting and stopping): If a worker cannot start, the service exits, unless another worker was ready before.
   it('stops the other workers if one cannot start because of its configuration, unless a worker was ready before', async () => {
     await start();
     await exit(FIRST, EX_CONFIG);

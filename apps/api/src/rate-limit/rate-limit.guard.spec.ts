@@ -42,7 +42,7 @@ it('counts the requests of a client, sets RateLimit headers, and rejects request
   });
 });
 
-// Promise (Rate limits): A client may send `RATE_LIMIT` requests per minute, unless the client has its own limit.
+// Promise (Rate limits): A client can send `RATE_LIMIT` requests per minute, unless the client has its own limit.
 it.each([0, 20])('prefers the limit of the client to that of the service, %i', async (general) => {
   const guard = await guardWith(general);
   const headersFor = async (rateLimit?: number) => {

@@ -61,7 +61,7 @@ async function countFailures(address: string, left: number): Promise<void> {
   for (let i = left; i < FAILURES; i++) await service.app.get(RateLimits).countFailure(address);
 }
 
-// Promise (Rate limits): A client may send `RATE_LIMIT` requests per minute, unless the client has its own limit.
+// Promise (Rate limits): A client can send `RATE_LIMIT` requests per minute, unless the client has its own limit.
 it('the rate limit of a client is sent on every response and enforced', async () => {
   const [reader, unauthorised] = [await keyOf('acme', 'pets:read', 'pets:write'), await keyOf('acme', 'nothing:much')];
   const policy = '"default";q=4;w=60';

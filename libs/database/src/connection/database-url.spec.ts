@@ -31,7 +31,7 @@ const outcome = (url: string) => {
 
 const serversOf = (url: string) => parseDatabaseUrl(url).servers.map(({ host, port }) => `${host} ${String(port)}`);
 
-// Promise (Connections): An unknown or unsupported parameter of the connection URL is an error.
+// Promise (Connections): An unknown or unsupported parameter in the connection URL causes an error.
 describe('parseDatabaseUrl', () => {
   const nothing = { user: undefined, password: undefined, database: undefined, isReadWrite: false, tls: [false], parameters: {} };
 

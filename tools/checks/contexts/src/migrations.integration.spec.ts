@@ -80,7 +80,7 @@ describe(`release ${release}`, () => {
   });
 
   if (later.length > 0) {
-    // Promise (Migrations): After a later migration, the SQL statements of the newest release in `docs/releases` have the same results.
+    // Promise (Migrations): After later migrations, the SQL statements of the newest release in `docs/releases` have the same results.
     it.each(later.map(({ name }, index) => [name, index] as const))('has the same results after %s', async (_name, index) => {
       expect(await outcomeOn([...released, ...later.slice(0, index + 1)])).toEqual(expected);
     });

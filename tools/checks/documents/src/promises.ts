@@ -114,7 +114,7 @@ export function renderPromises(): string {
   return `${INTRODUCTION}
 ## Injected faults
 
-Each duration is the longest of all runs, rounded to 0.1 s. Each count is the sum of all runs.
+Each duration is the longest in all runs, rounded to 0.1 s. Each count is the sum over all runs.
 ${recorded.join('')}
 ### Each run of \`npm run verify -- <suite>\`
 
@@ -138,7 +138,7 @@ const format = (count: number) => count.toLocaleString('en');
 
 function describeOutages(faults: Faults): string {
   const errors = faults.reduce((sum, { figures }) => sum + (figures[ERRORS] ?? 0), 0);
-  return `Clients retried requests, and ${format(errors)} requests failed in all attempts. The first column has the longest time without a successful creation. The second column has the time from the first commit of a new primary to the next successful creation.
+  return `Clients retried requests, and ${format(errors)} requests failed in all attempts. The first column has the longest time without a successful creation. The second column has the time from the first commit on a new primary to the next successful creation.
 
 ![Seconds without writes, by fault](${OUTAGES})`;
 }
@@ -146,4 +146,4 @@ function describeOutages(faults: Faults): string {
 const RECOVERIES =
   'The recovery is the time from the end of a fault until creating, listing and getting animals have each succeeded again. ' +
   'The fault `kill -9 of the service` ends when another process listens. While no process listens, the load balancer closes each connection ' +
-  'at once, and clients that only read send the next request within 5 ms, so many requests get no response.';
+  'immediately, and clients that only read send the next request within 5 ms, so many requests get no response.';

@@ -164,7 +164,7 @@ describe.each(environments)('a cluster %s', (_where, { network, faults }) => {
     await rm(folder, { recursive: true, force: true });
   }, 120_000);
 
-  // Promise (Backups and failover): The service writes to a new primary after at most 2 s, and never connects to a standby.
+  // Promise (Backups and failover): The service writes to a new primary at most 2 s after the first commit on it, and never connects to a standby.
   it.each(faults.map((fault) => [fault.name, fault] as const))(
     '%s',
     async (name, fault) => {
