@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { ServiceProcess } from '@animal-store/test-kit/service-process';
@@ -86,6 +87,14 @@ class DevWorkspace {
     expect(await this.health()).toBe(200);
   }
 
+  /** Resolves when the service has not restarted for two seconds. */
+  async settle(): Promise<void> {
+    for (let last = ''; last !== this.origin;) {
+      last = this.origin;
+      await sleep(2_000);
+    }
+  }
+
   /** Resolves to the exit code. */
   stop(signal: NodeJS.Signals): Promise<number | null> {
     return this.process.stop(signal);
@@ -144,6 +153,8 @@ describe('npm run dev', () => {
     await waitFor(() => expect(dev.output).toContain('quickstart.md has a dead link: missing.md'));
     await writeFile(dev.guide, text);
     await waitFor(async () => expect(await page()).not.toContain('A changed guide.'));
+    // The pages change before the service restarts.
+    await dev.settle();
   });
 
   it('keeps serving and reports the error when a source does not compile', async () => {
