@@ -188,7 +188,7 @@ export const variables = {
   MAX_EVENT_LOOP_LAG_MS: integer(
     1,
     60_000,
-  )({ default: 500, desc: 'Maximum delay of the event loop. While the last two delays exceed this maximum, requests get a 503.' }),
+  )({ default: 500, desc: 'Maximum delay of the event loop. While the last two measured delays exceed this maximum, requests get a 503.' }),
   DRAIN_SECONDS: integer(0, 600)({ default: 5, desc: 'Time after SIGTERM during which requests are still accepted.' }),
   PUBLIC_BASE_URL: httpUrl({
     default: undefined,
