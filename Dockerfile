@@ -44,5 +44,7 @@ EXPOSE 3000
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
     CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/health/live').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT []
-# These options and MALLOC_ARENA_MAX reduce memory and CPU; docs/performance.md explains each one.
+# The size of 8 MB for the semi-space saves 16 MB of memory compared with 16, and 5 % of the CPU time compared with 4.
+# heap-growing-percent, v8-pool-size, no-maglev and MALLOC_ARENA_MAX save memory. Without no-allocation-site-pretenuring, 5 of 8 processes
+# used twice the CPU time of the others. The two options for inlining save about 3 % of the CPU time of a request.
 CMD ["node", "--max-semi-space-size=8", "--heap-growing-percent=20", "--v8-pool-size=1", "--no-maglev", "--no-allocation-site-pretenuring", "--max-inlined-bytecode-size=1000", "--max-inlined-bytecode-size-cumulative=1500", "apps/api/bundle/main.js"]
