@@ -84,7 +84,16 @@ describe('redactKeys', () => {
     expect(redactKeys(`a broken key ${key.slice(0, -1)}`)).toBe(`a broken key ${redacted}`);
   });
 
-  it('leaves any other text unchanged', () => {
-    for (const text of ['', 'ast_', 'last_name_of_somebody', prefixOf(key), redacted]) expect(redactKeys(text)).toBe(text);
+  it.each(['', 'key=', '"', '/', '\\n', '\\u0041', '%3D', 'é'])('truncates a broken key after %j', (before) => {
+    expect(redactKeys(`${before}${key.slice(0, -1)}`)).toBe(`${before}${redacted}`);
   });
+
+  it.each(['Bearer', 'KEY_', '1', 'last_broadcast_'])('truncates a whole key after %j', (before) => {
+    expect(redactKeys(`${before}${key} ${before}${key}x`)).toBe(`${before}${redacted} ${before}${redacted}x`);
+  });
+
+  it.each([
+    ...['', 'ast_', prefixOf(key), redacted, 'last_name_of_somebody', 'last_seen_timestamp', 'breakfast_menu_1234567'],
+    ...['last_seen_timestamp=1,fast_menu_1234567', `last_commit_${'0123456789abcdef'.repeat(4)}`],
+  ])('leaves %j unchanged', (text) => expect(redactKeys(text)).toBe(text));
 });

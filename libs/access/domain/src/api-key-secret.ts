@@ -45,12 +45,20 @@ export function environmentOf(prefix: ApiKeyPrefix): KeyEnvironment {
   return prefix.slice('ast_'.length, prefix.lastIndexOf('_')) as KeyEnvironment;
 }
 
-/** The visible prefix of a key, followed by its secret part. */
-const KEY_IN_TEXT = /(ast_[a-z][a-z0-9]{0,19}_[0-9A-Za-z]{6})[0-9A-Za-z]+/g;
+/**
+ * The visible prefix of a key and its secret part. Where a word begins, also after an escape such as `\n` or `%3D`, the key may be incomplete;
+ * inside a word such as `last_name_…`, it has its full length.
+ */
+const KEY_IN_TEXT =
+  /(?<=^|\W|\\[bfnrt]|\\u[\da-fA-F]{4}|%[\da-fA-F]{2})(ast_[a-z][a-z0-9]{0,19}_[0-9A-Za-z]{6})[0-9A-Za-z]+|(ast_[a-z][a-z0-9]{0,19}_[0-9A-Za-z]{6})[0-9A-Za-z]{43}/g;
 
 /** Returns the text with each API key truncated to its prefix, which identifies the key to its owner. */
 export function redactKeys(text: string): string {
-  return text.includes('ast_') ? text.replace(KEY_IN_TEXT, '$1…') : text;
+  if (!text.includes('ast_')) return text;
+  return text.replace(KEY_IN_TEXT, (found: string, atStart?: string, inWord?: string) => {
+    if (atStart === undefined && !isApiKeySecret(found)) return found;
+    return `${atStart ?? String(inWord)}…`;
+  });
 }
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
