@@ -12,7 +12,6 @@ import { DebianPostgres } from './support/debian-postgres.js';
 // `npm run verify -- backup` tests the backups of docs/operations.md. Not part of `npm test`, since node_modules has no pg_dump.
 
 const WRITERS = 8;
-// Faults: The suite restores backups that are made while clients create more than 200 animals.
 const CREATIONS = 200;
 /** Same statement as in docs/operations.md. */
 const SKIP_IDS = `SELECT setval(pg_get_serial_sequence('pets.pets', 'id'), nextval(pg_get_serial_sequence('pets.pets', 'id')) + 1000000)`;
@@ -111,7 +110,6 @@ async function expectNewIds(api: Api, knownIds: ReadonlySet<Pet['id']>): Promise
 const KEYS_WITHOUT_PET = `SELECT key FROM pets.idempotency_keys LEFT JOIN pets.pets ON pets.id = pet_id WHERE pets.id IS NULL`;
 
 describe('while clients add pets', () => {
-  // Promise (Backups and failover): A restored dump contains every write that was acknowledged before the dump began. Idempotency keys and cursors stay valid.
   it('a dump restores all pets confirmed before it started, with idempotency keys and cursors', async () => {
     const api = await serve(`${primaryUrl}/store`);
     const load = new Load(api);
@@ -136,7 +134,6 @@ describe('while clients add pets', () => {
     await expectNewIds(restored, new Set([...load.confirmed.map(({ pet }) => pet.id), ...byId.keys()]));
   });
 
-  // Promise (Backups and failover): Archived WAL restores every write that was acknowledged before the recovery target time.
   it('a base backup and the archived WAL restore to a point in time', async () => {
     const api = await serve(`${primaryUrl}/store`);
     const load = new Load(api);

@@ -20,7 +20,6 @@ describe.each([
   });
   afterAll(() => outage.end());
 
-  // Promise (Starting and stopping): While the database is unavailable, even on startup, requests get a 503. No restart is required afterwards.
   it('waits for a database that does not respond, and then cannot be reached', async () => {
     await outage.expectWaiting();
     await outage.proxy.cut();
@@ -133,7 +132,6 @@ describe('a single process', () => {
   });
 });
 
-// Promise (Starting and stopping): If environment variables are invalid, the process prints one line for each problem, and exits.
 describe('exits with code 1', () => {
   beforeAll(async () => {
     outage = await Outage.prepare();

@@ -38,7 +38,6 @@ const send = async (url: string, path = '/v1/pets', body?: string) => {
 };
 
 describe('SIGTERM', () => {
-  // Promise (Starting and stopping): After `SIGTERM`, a process responds to all accepted requests, and exits with code 0.
   it('makes the process unready while it keeps serving, completes running requests and exits with code 0', async () => {
     const service = await start({ DRAIN_SECONDS: '5' });
     expect(await send(service.url, '/health/ready')).toMatchObject({ status: 200 });
@@ -76,7 +75,6 @@ describe('SIGTERM', () => {
 });
 
 describe('processes behind a load balancer, replaced one at a time under load', () => {
-  // Promise (Starting and stopping): While processes are replaced under load, no request is lost.
   it('drop no request', async () => {
     // Longer than the load balancer needs on a busy machine to detect that a process is not ready.
     const environment = { DRAIN_SECONDS: '5' };

@@ -17,7 +17,6 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-// Promise (Starting and stopping): After `SIGTERM`, a process responds to all accepted requests, and exits with code 0.
 it.each([
   ['SIGTERM', {}],
   ['SIGINT', {}],
@@ -49,7 +48,6 @@ async function sendPart(url: string, part: string): Promise<string> {
   return text(socket);
 }
 
-// Promise (Starting and stopping): After `SIGTERM`, a process responds to all accepted requests, and exits with code 0.
 it.each([1, 2])(
   'with %i process(es), half-received requests get 408 after SIGTERM, and one client cannot delay the exit',
   async (workers) => {

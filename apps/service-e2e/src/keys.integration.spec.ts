@@ -48,7 +48,6 @@ async function expectRejectedInTime(key: string, endedAt?: number): Promise<void
 }
 
 describe('a key', () => {
-  // Promise (Keys and clients): A key is rejected at most 5 s after it is revoked.
   it.concurrent('is rejected by every process after it is revoked, and other keys are not', async () => {
     const revoked = await use(await insertKey(own.databaseUrl, 'suite'));
     await runAnimalStore(own.databaseUrl, 'keys', 'revoke', String(revoked.id));
@@ -76,7 +75,6 @@ describe('a key', () => {
 });
 
 describe('a client', () => {
-  // Promise (Keys and clients): At most 5 s after a client is disabled, all its keys are rejected, until the client is enabled again.
   it.concurrent('is rejected by every process while it is disabled, and other clients are not', async () => {
     const { key } = await use(await insertKey(own.databaseUrl, 'suspended'));
     await runAnimalStore(own.databaseUrl, 'clients', 'disable', 'suspended');
@@ -86,7 +84,6 @@ describe('a client', () => {
     await waitFor(() => expectAccepted(key), { intervalMs: 200 });
   });
 
-  // Promise (Rate limits): A changed rate limit applies at most 5 s after the change.
   it.concurrent('has its own rate limit in the response headers, and a change takes effect in every process', async () => {
     const { key } = await createKey(own.databaseUrl, 'slow', undefined, '--rate-limit', '3');
     const list = () => api.get('/v1/pets', { authorization: `Bearer ${key}` });

@@ -6,7 +6,6 @@ import { type DebianServer, startRedis } from './support/debian-server.js';
 
 // `npm run verify -- redis`. Not part of `npm test`, since the npm registry has no Redis.
 
-// Faults: The suite stops and freezes Redis while two machines enforce a limit of 300 requests per minute.
 const LIMIT = 300;
 /** 250 ms for Redis, and the time of a request on a busy machine. */
 const RESPONSE_MS = 1_000;
@@ -83,7 +82,6 @@ const expectMetric = (connected: number) =>
 const LOST_LOG = 'the connection to Redis is lost; counting only the requests of this machine';
 const RECONNECTED_LOG = 'reconnected to Redis; counting the requests of all machines';
 
-// Promise (Rate limits): With Redis, all machines count the requests of a client together. Without Redis, each machine counts only its own requests.
 describe('two machines', () => {
   it('count the requests of a client together in Redis', async () => {
     await expectOneCount();

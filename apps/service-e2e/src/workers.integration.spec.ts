@@ -34,7 +34,6 @@ const get = async (path: string, key = '') => {
 const metric = async (line: RegExp) => Number(line.exec(await service.metrics())?.[1]);
 
 describe('a service with two workers', () => {
-  // Promise (Rate limits): All workers of a service count the requests of a client together.
   it('enforces the rate limit and reports metrics across its workers', async () => {
     const { key } = await insertKey(database.url, 'limited');
     const statuses: number[] = [];

@@ -12,7 +12,6 @@ import { Outage } from './support/outage.js';
 
 /** Connections without a request, more than the processes have file descriptors. */
 const STRANGERS = 600;
-// Faults: The suite kills workers during a database outage, and lets workers crash, hang or run out of file descriptors.
 /** More exits of ready workers than a supervisor accepts per minute. */
 const MAX_CRASHES = 12;
 /** `ps` reads every process of the machine. */
@@ -41,7 +40,6 @@ function isRunning(pid: number): boolean {
 const exitsOf = ({ output }: Service) =>
   [...output.matchAll(/"time":(\d+),.*"a worker ended unexpectedly"/g)].map(([, time]) => Number(time));
 
-// Promise (Starting and stopping): If a ready worker exits, it is replaced immediately. If a worker exits before it is ready, it is replaced after at most 2 s.
 describe('two workers', () => {
   it.each(['at the start', 'later'])('are replaced however often they are killed while the database cannot be reached %s', async (when) => {
     if (when === 'at the start') await outage.proxy.cut();
@@ -64,7 +62,6 @@ describe('two workers', () => {
 it('a service with two workers waits for another migrating process, exits after MIGRATION_WAIT_SECONDS with code 1, and logs it once', () =>
   outage.expectEndOfMigrationWait({ WORKERS: '2' }));
 
-// Promise (Starting and stopping): The service stops if ready workers exit more than ten times in a minute.
 it.each(['SIGKILL', 'SIGTERM'] as const)('a service logs an error and exits if its workers exit repeatedly: %s', async (signal) => {
   // Two rounds are more than ten exits.
   const many = 6;
@@ -90,7 +87,6 @@ async function openAndClose(url: string, count: number): Promise<void> {
   for (const socket of sockets) socket.destroy();
 }
 
-// Promise (Starting and stopping): A process that ran out of file descriptors serves requests again when descriptors become free.
 it.each([1, 2])('%i process(es) that ran out of file descriptors serve again, and stop with code 0', async (workers) => {
   const service = await outage.start({ WORKERS: String(workers) }, outage.database.url);
   await outage.expectServing();

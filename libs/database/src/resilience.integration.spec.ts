@@ -57,7 +57,6 @@ const terminate = (dataSource: Database) =>
     .then(() => dataSource);
 
 describe('a statement', () => {
-  // Promise (Reads and writes): Each statement, and each wait for a database connection, has a time limit.
   it('that runs too long is cancelled by the server, and the next one succeeds', async () => {
     const pool = (await open({ statementTimeoutMs: 1_000, poolSize: 1 })).pool;
     const error = await failure(pool.query('SELECT pg_sleep(10)'));
@@ -81,7 +80,6 @@ describe('a statement', () => {
 });
 
 describe('a connection', () => {
-  // Promise (Reads and writes): Each statement, and each wait for a database connection, has a time limit.
   it('is awaited for at most connectTimeoutMs if the pool is exhausted', async () => {
     const pool = (await open({ poolSize: 1, connectTimeoutMs: 2_000 })).pool;
     const taken = await pool.connect();

@@ -97,7 +97,6 @@ export function describeMigrations(persistence: Persistence, { droppedColumns }:
         expect(await missingForLists(dataSource, persistence)).toEqual([]);
       });
 
-      // Promise (Migrations): All migrations so far only add to the schema, so releases can be rolled back. To remove a column, you must add an exception to this test.
       it('only add to the schema, so that the previous release runs on it', async () => {
         const exceptions = new Set(droppedColumns);
         for (let count = 1; count <= migrations.length; count++) {
@@ -122,7 +121,6 @@ export function describeMigrations(persistence: Persistence, { droppedColumns }:
         expect([...exceptions]).toEqual([]);
       });
 
-      // Promise (Migrations): Only one process migrates at a time.
       it('are applied once by several concurrent processes', async () => {
         const processes = await Promise.all(Array.from({ length: PROCESSES }, connect));
         const applied = await Promise.all(processes.map((process) => migrateUp(process)));

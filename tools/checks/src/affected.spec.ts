@@ -18,9 +18,7 @@ it.each(Object.entries(WITHOUT_IMPORT))('the dependents of %s are declared', (fi
 });
 
 // affected.verify.ts compares more files.
-// Promise (Teams): `nx affected` runs only the tests that a change affects.
 describe('nx affected', () => {
-  // Promise (Teams): After a change in a context, `nx affected` runs tests of other contexts only if the contract has changed.
   it('runs no other context for a change in every library of a context but its contract', async () => {
     const [context = ''] = contextsOf(projects);
     const libraries = projects.filter((project) => contextOf(project) === context && tagOf(project, 'layer') !== 'contract');

@@ -43,7 +43,6 @@ function userOfDomain(context: string): Project {
 
 const probes = [...PROBES, ...contextProbes];
 
-// Promise (Teams): A context can import nothing from another context except its contract. Each rule for imports has a test.
 describe('each rule, and no other, reports forbidden code; no rule reports legal code', () => {
   it.each(probes.map((probe) => [`${probe.file}: ${probe.forbidden.trim()}`, probe] as const))('%s', async (_, probe) => {
     expect(await linter.lint(probe.file, probe.forbidden)).toEqual([

@@ -53,7 +53,7 @@ export function mergeRuns(runs: readonly FaultRun[]): FaultResult[] {
 }
 
 /** Returns what identifies a run today, of the current commit. */
-export function currentRun(): Pick<FaultRecord, 'date' | 'commit'> {
+function currentRun(): Pick<FaultRecord, 'date' | 'commit'> {
   return {
     date: new Date().toISOString().slice(0, 10),
     commit: execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], { encoding: 'utf8' }).trim(),

@@ -86,7 +86,6 @@ const stored = () => countOf('SELECT count(*) FROM pets.pets');
 const waitingForLocks = () =>
   countOf(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
 
-// Promise (Reads and writes): Within 24 hours, creations with the same `Idempotency-Key` add only one row, and get the same response.
 describe('with one API key, and with its successor after a rotation', () => {
   beforeAll(async () => {
     killed = await Service.start(network.url, PATIENT);

@@ -109,7 +109,6 @@ describe('with the documented roles and a hostile search_path', () => {
     );
   });
 
-  // Promise (Keys and clients): A hostile `search_path` has no effect.
   it('nothing was read from or written to the hostile schema', async () => {
     for (const table of TABLES) expect(await asSuperuser(`SELECT * FROM hostile.${table}`)).toEqual([]);
     const [made] = (await asSuperuser(`SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname = 'hostile'`)) as [
@@ -120,7 +119,6 @@ describe('with the documented roles and a hostile search_path', () => {
 
   const forbidden = /permission denied|must be owner/;
 
-  // Promise (Keys and clients): Database roles have only the privileges that they need.
   it.each([
     `UPDATE pets.pets SET name = 'x'`,
     'DELETE FROM pets.pets',

@@ -42,7 +42,6 @@ describe('when the database closes all connections', () => {
     }
   });
 
-  // Promise (Reads and writes): If a database connection is lost, the service retries a read once, and never retries a creation.
   it('a pending read is repeated, a pending creation is not', async () => {
     const other = new Client({ connectionString: service.databaseUrl });
     await other.connect();
@@ -69,7 +68,6 @@ describe('when the database closes all connections', () => {
   }
 });
 
-// Promise (Starting and stopping): While the database is unavailable, even on startup, requests get a 503. No restart is required afterwards.
 describe('responds with 503, and recovers afterwards', () => {
   let proxy: TcpProxy;
   const service = useTestApp(SCOPES, {
@@ -110,7 +108,6 @@ describe('responds with 503, and recovers afterwards', () => {
 describe('with a newer schema', () => {
   const service = useTestApp(SCOPES);
 
-  // Promise (Migrations): After a release has added columns to the database, the previous release keeps working.
   it('a process continues to work after migrations of the next release have added columns', async () => {
     const authorization = `Bearer ${service.key}`;
     const send = async (method: string, path: string, headers: Record<string, string> = {}, body?: string) => {

@@ -68,7 +68,6 @@ async function start(jobs: readonly ScheduledJob[], { dataSource = database.data
   return { ...environment, runner, value };
 }
 
-// Promise (Events and jobs): A job runs once per period. While the process of a run is connected to the database, no second run starts.
 it('two processes share one schedule, and runs never overlap', async () => {
   const period = 200;
   const starts: number[] = [];
@@ -94,7 +93,6 @@ it('two processes share one schedule, and runs never overlap', async () => {
   expect((last - first) / (starts.length - 1)).toBeGreaterThan(0.9 * period);
 });
 
-// Promise (Events and jobs): A failed job runs again in the next period.
 it('a failure is logged, counted, and followed by a run in the next period', async () => {
   let runs = 0;
   work = () => {

@@ -90,7 +90,6 @@ function listFromReplica(process: number, path = '/v1/pets'): Promise<Awaited<Re
   );
 }
 
-// Promise (Reads and writes): A list contains every row that was acknowledged before the list was requested.
 it('a list contains all earlier writes of any process, even if the replica lags', async () => {
   await listFromReplica(0);
   await listFromReplica(1);

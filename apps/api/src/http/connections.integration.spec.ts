@@ -61,7 +61,6 @@ describe('a slow client', () => {
 
   const post = () => `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${authorized()}Content-Type: application/json\r\n`;
 
-  // Promise (Overload): A request gets a 408 if its headers take more than 5 s, or if the whole request takes more than 10 s.
   it('gets 408 that a script can read and is disconnected, whatever it sends slowly', async () => {
     const body = `${post()}Origin: https://app.example.com\r\n`;
     const requests = [

@@ -161,7 +161,6 @@ describe('closing', () => {
     expect(performance.now() - startedAt).toBeLessThan(1_000 + 1_000 + 500 + 1_000);
   });
 
-  // Promise (Starting and stopping): A stopping process accepts no new connections while it waits for jobs.
   it('stops listening before it waits for jobs, which still have the database', async () => {
     const job = Promise.withResolvers<void>();
     jest.spyOn(service.app.get(JobRunner), 'beforeApplicationShutdown').mockReturnValue(job.promise);

@@ -50,7 +50,6 @@ function open(state: State): { readonly socket: Socket; readonly written: string
 const openMany = (count: number, state: State) => Array.from({ length: count }, () => open(state));
 const closed = (connections: readonly { readonly socket: Socket }[]) => connections.filter(({ socket }) => socket.destroyed);
 
-// Promise (Overload): If a process has more than `MAX_CONNECTIONS` connections, it closes idle connections. If no connection is idle, a new connection gets a 503.
 describe('above the maximum', () => {
   it('closes the oldest unused connections, then the oldest idle ones', () => {
     const idle = openMany(MAX - BATCH - 1, 'idle');
@@ -121,7 +120,6 @@ it('a client above the maximum gets 503 while the other clients wait for their r
   await http.close();
 });
 
-// Promise (Rate limits): The service trusts `X-Forwarded-For` only from proxies in `TRUSTED_PROXIES`.
 it.each([
   [[], '127.0.0.1'],
   [['127.0.0.1'], '192.0.2.1'],

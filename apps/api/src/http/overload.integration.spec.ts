@@ -32,7 +32,6 @@ interface Uploader {
   received: string;
 }
 
-// Promise (Overload): The number of requests with incomplete bodies is limited, in total and for each address.
 describe('requests with incomplete bodies', () => {
   let clients: Uploader[];
 
@@ -130,7 +129,6 @@ describe('load shedding', () => {
     expect(response.headers.get('x-request-id')).toMatch(/^\S+$/);
   }
 
-  // Promise (Overload): While a process exceeds `MAX_IN_FLIGHT` or `MAX_EVENT_LOOP_LAG_MS`, new requests get a 503. Health probes are exempt.
   describe('with MAX_IN_FLIGHT requests in flight', () => {
     it('rejects further requests immediately, and completes the accepted ones', async () => {
       const pets: unknown = await (await list()).json();
@@ -152,7 +150,6 @@ describe('load shedding', () => {
       expect(await shedInFlight()).toBe(shedBefore + 2);
     });
 
-    // Promise (Overload): While a process exceeds `MAX_IN_FLIGHT` or `MAX_EVENT_LOOP_LAG_MS`, new requests get a 503. Health probes are exempt.
     it('does not count health probes, which wait for one query', async () => {
       await database.query('BEGIN');
       await database.query('LOCK TABLE schema_migrations IN ACCESS EXCLUSIVE MODE');
@@ -241,7 +238,6 @@ describe('load shedding', () => {
       return (await connection.read())?.status;
     }
 
-    // Promise (Overload): While a process exceeds `MAX_IN_FLIGHT` or `MAX_EVENT_LOOP_LAG_MS`, new requests get a 503. Health probes are exempt.
     it('rejects requests except health probes, and serves them again afterwards', async () => {
       expect([await statusOf('/v1/pets'), await lagged()]).toEqual([200, 0]);
       // A period of 100 ms seems to take longer than the limit.
@@ -268,7 +264,6 @@ describe('pipelined requests', () => {
 
   const shedPipelined = async () => (await metric(/^http_requests_shed_total\{reason="pipelined"\} (\d+)$/m)) || 0;
 
-  // Promise (Overload): A connection can have at most 64 pending requests.
   it('get responses up to the limit; then the connection is closed with 503', async () => {
     const shedBefore = await shedPipelined();
     const connection = await RawConnection.open(port());
@@ -284,7 +279,6 @@ describe('pipelined requests', () => {
     expect(await shedPipelined()).toBe(shedBefore + 1);
   });
 
-  // Promise (Overload): If a process reaches `MAX_IN_FLIGHT`, it first closes connections whose clients do not read their responses.
   it('are in flight until their responses are read, and are closed in favour of other clients', async () => {
     const max = 100;
     const metrics = new Metrics();

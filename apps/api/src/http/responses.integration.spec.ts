@@ -110,7 +110,6 @@ describe('ETag and If-None-Match', () => {
   });
 });
 
-// Promise (Starting and stopping): A process is ready only if the database responds, all migrations are applied and all workers are ready.
 describe('health', () => {
   let database: Client;
   afterAll(() => database.end());

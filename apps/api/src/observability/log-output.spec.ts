@@ -125,7 +125,6 @@ const flood = (stdout: 'pipe' | number, rounds = 10) =>
   spawn(process.execPath, ['--input-type=module', '--eval', program(rounds)], { stdio: ['ignore', stdout, 'inherit', 'ipc'] });
 
 describe('a process whose log has', () => {
-  // Promise (Observability): If no program reads the log output, logging uses limited memory, and delays no request.
   it('a reader that stalls neither waits nor grows, and logs how many lines it dropped when the reader continues', async () => {
     const child = flood('pipe', 50);
     const [result] = (await once(child, 'message')) as [Flood];

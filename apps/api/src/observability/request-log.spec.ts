@@ -21,7 +21,6 @@ async function linesOf(level: string, about: object = {}, { share = 1, statuses 
   return lines;
 }
 
-// Promise (Observability): Metrics, logs and traces have the documented content.
 it('writes one line per response, without the query', async () => {
   const principal = { clientId: 9007199254740993n, keyId: 2n } as Principal;
   const [line = '', ...more] = await linesOf('info', { principal, operation: 'getPet', errorCode: 'pet_not_found', traceId: 'abc' });

@@ -161,7 +161,6 @@ describe('an API key anywhere in a request', () => {
     expect([...statuses].sort((a, b) => a - b)).toEqual(expect.arrayContaining(ALL_STATUSES));
   });
 
-  // Promise (Observability): Metrics, logs, traces and errors never contain an API key.
   it.each(['log', 'responses', 'metrics', 'traces'] as const)('is not in the %s', (where) => {
     const text = outputs[where];
     for (const key of keys) {

@@ -130,7 +130,6 @@ describe('the OpenTelemetry SDK', () => {
 describe('with a collector', () => {
   const service = useTracedApp({ OTEL_SERVICE_NAME: 'spec', DATABASE_POOL_SIZE: '2' });
 
-  // Promise (Observability): Metrics, logs and traces have the documented content.
   it('one trace joins caller, HTTP, use case and SQL', async () => {
     const key = await service.createKey('pets:read', 'pets:write');
     const callers = { list: createCaller(), create: createCaller(), get: createCaller(), missing: createCaller() };

@@ -51,7 +51,6 @@ async function collect(...workers: StubWorker[]): Promise<unknown[]> {
 
 const end = (worker: StubWorker) => metrics.end(worker as unknown as Worker);
 
-// Promise (Observability): Counters include the counts of workers that have ended.
 it('adds the counters and histograms of workers that have ended, but not their gauges', async () => {
   expect(await collect(one, two)).toEqual([500, 500, 500]);
   end(one);

@@ -34,7 +34,6 @@ afterAll(async () => {
 
 const requestAdmin = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${String(admin.port)}${path}`, init);
 
-// Promise (Observability): Metrics, logs and traces have the documented content.
 it('GET /metrics returns the metrics of the service', async () => {
   const key = await service.createKey('pets:read', 'pets:write');
   const send = async (method: string, path: string, { authorization = `Bearer ${key}`, body = '' } = {}) => {

@@ -281,7 +281,6 @@ describe('readConfig', () => {
     expect(() => readConfig({ DATABASE_URL, DATABASE_URL_FILE })).toThrow('DATABASE_URL_FILE and DATABASE_URL must not both be set');
   });
 
-  // Promise (Starting and stopping): If environment variables are invalid, the process prints one line for each problem, and exits.
   it('reports each invalid variable in its own line', () => {
     expect(() => readConfig({ PORT: 'x', HOST: '' })).toThrow(
       'DATABASE_URL is required but not set\nPORT must be an integer from 0 to 65535',

@@ -9,7 +9,6 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-// Promise (Starting and stopping): A process is ready only if the database responds, all migrations are applied and all workers are ready.
 it('is not ready after 2 s without a response of the database, and ready with its response', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   const { promise: response, resolve: respond } = Promise.withResolvers<{ rows: [] }>();
@@ -42,7 +41,6 @@ it('names the cause if the query fails', async () => {
   await expect(readiness.check()).rejects.toMatchObject({ reason: 'database', cause });
 });
 
-// Promise (Observability): Metrics, logs and traces have the documented content.
 it('metrics have the state of the migrations before the service connects, and the last one while the database is unavailable', async () => {
   let applied: readonly string[] | Error = ['One1700000000001'];
   const query = jest.fn(() =>

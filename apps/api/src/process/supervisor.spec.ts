@@ -136,7 +136,6 @@ describe('stopping', () => {
 });
 
 describe('a worker that ends', () => {
-  // Promise (Starting and stopping): If a ready worker exits, it is replaced immediately. If a worker exits before it is ready, it is replaced after at most 2 s.
   it('is replaced immediately if it was ready', async () => {
     await start();
     worker(FIRST).report('ready');
@@ -148,7 +147,6 @@ describe('a worker that ends', () => {
     expect([await metric('workers'), await metric('workers_ready'), await metric('worker_restarts_total')]).toEqual(['2', '0', '1']);
   });
 
-  // Promise (Starting and stopping): If a ready worker exits, it is replaced immediately. If a worker exits before it is ready, it is replaced after at most 2 s.
   it('is replaced after a pause if it was not ready, which doubles up to 2 seconds until a worker is ready', async () => {
     await start();
     for (let i = 0; i < 7; i++) {
@@ -306,7 +304,6 @@ it('reports to each worker whether all are ready, also after one was replaced', 
 });
 
 describe('giving up', () => {
-  // Promise (Starting and stopping): If a worker cannot start, the service exits, unless another worker was ready before.
   it('stops the other workers if one cannot start because of its configuration, unless a worker was ready before', async () => {
     await start();
     await exit(FIRST, EX_CONFIG);
@@ -336,7 +333,6 @@ describe('giving up', () => {
     expect(new Set(messages)).toEqual(new Set(['a worker ended unexpectedly']));
   });
 
-  // Promise (Starting and stopping): The service stops if ready workers exit more than ten times in a minute.
   it('stops after more than 10 crashes of ready workers', async () => {
     await start();
     for (let crash = 1; crash <= 11; crash++) {

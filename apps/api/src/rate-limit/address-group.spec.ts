@@ -1,7 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { addressBucket, addressGroup, removePorts } from './address-group.js';
 
-// Promise (Rate limits): All addresses of an IPv6 /64 network count as one address.
 it.each([
   ['192.0.2.7', '192.0.2.7'],
   ['::ffff:192.0.2.7', '192.0.2.7'],

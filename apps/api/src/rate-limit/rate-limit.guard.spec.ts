@@ -23,7 +23,6 @@ const guardWith = async (rateLimit: number, ...controllers: (new () => object)[]
   );
 const createRequest = (rateLimit?: number) => guardContext(Pets, 'list', { principal: { clientId: 1n, rateLimit } as Principal });
 
-// Promise (Rate limits): The header `RateLimit` shows how many requests are left.
 it('counts the requests of a client, sets RateLimit headers, and rejects requests above the limit', async () => {
   const guard = await guardWith(20);
   await guard.canActivate(createRequest().context);
@@ -42,7 +41,6 @@ it('counts the requests of a client, sets RateLimit headers, and rejects request
   });
 });
 
-// Promise (Rate limits): A client can send `RATE_LIMIT` requests per minute, unless the client has its own limit.
 it.each([0, 20])('prefers the limit of the client to that of the service, %i', async (general) => {
   const guard = await guardWith(general);
   const headersFor = async (rateLimit?: number) => {

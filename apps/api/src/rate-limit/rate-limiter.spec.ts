@@ -62,7 +62,6 @@ const PATTERNS: Readonly<Record<string, (process: number, processes: number, tic
   'first on one, then on all': (process, _processes, tick) => (process === 0 || tick < 10 || tick > 1_500 ? 4 : 0),
 };
 
-// Promise (Rate limits): Up to 20 processes together exceed a limit by at most 10 %.
 describe.each(Object.entries(PATTERNS))('many processes, %s', (_name, pattern) => {
   it.each<[limit: number, processes: number, isKnown: boolean]>([
     [6_000, 1, false],

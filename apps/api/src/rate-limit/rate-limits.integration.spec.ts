@@ -61,7 +61,6 @@ async function countFailures(address: string, left: number): Promise<void> {
   for (let i = left; i < FAILURES; i++) await service.app.get(RateLimits).countFailure(address);
 }
 
-// Promise (Rate limits): A client can send `RATE_LIMIT` requests per minute, unless the client has its own limit.
 it('the rate limit of a client is sent on every response and enforced', async () => {
   const [reader, unauthorised] = [await keyOf('acme', 'pets:read', 'pets:write'), await keyOf('acme', 'nothing:much')];
   const policy = '"default";q=4;w=60';
@@ -124,7 +123,6 @@ it('the rate limit is not sent without a client', async () => {
     expect(limits(await get(undefined, { path }))).toEqual([null, null, null]);
 });
 
-// Promise (Rate limits): After 600 failed authentications from an address within a minute, further failures get a 429. Valid keys keep working.
 it('failed authentications are limited per address, without effect on valid keys', async () => {
   const key = await keyOf('known', 'pets:read');
   const withoutKey = await get(undefined);
@@ -144,7 +142,6 @@ it('failed authentications are limited per address, without effect on valid keys
   expect([...new Set((await Promise.all(flood)).map(({ status }) => status))]).toEqual([429]);
 });
 
-// Promise (Rate limits): The service trusts `X-Forwarded-For` only from proxies in `TRUSTED_PROXIES`.
 it('failed authentications count for the address that the proxy forwards', async () => {
   await countFailures('192.0.2.1', 1);
   expect(await fail(from('192.0.2.1'))).toBe(401);

@@ -51,7 +51,6 @@ it('counts in Redis once it is connected, by environment', async () => {
   expect(lines).toEqual([]);
 });
 
-// Promise (Rate limits): A request waits for Redis for at most 250 ms.
 it('is not waited for while Redis does not respond under traffic, and counts again afterwards', async () => {
   await connect();
   redis.respond = () => undefined;
@@ -88,7 +87,6 @@ it('responses that arrive while the event loop is blocked are in time', async ()
   expect(counter.isConnected).toBe(true);
 });
 
-// Promise (Rate limits): While Redis returns errors, each machine counts only its own requests, and the log names the error.
 it.each([
   "READONLY You can't write against a read only replica.",
   'MOVED 3999 127.0.0.1:6381',

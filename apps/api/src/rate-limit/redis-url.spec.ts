@@ -38,7 +38,6 @@ async function connectTo(url: string | { file: string }): Promise<boolean> {
   return false;
 }
 
-// Promise (Connections): `REDIS_URL` supports TLS, and can be read from a file.
 describe('a rediss:// URL', () => {
   it.each([
     ['sslmode=require', true, true],

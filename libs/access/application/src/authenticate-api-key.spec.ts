@@ -71,7 +71,6 @@ describe('AuthenticateApiKey', () => {
     expect(find).toHaveBeenCalledTimes(2);
   });
 
-  // Promise (Keys and clients): A key is rejected at most 5 s after it is revoked.
   it('rejects a key within five seconds of its revocation, whenever it was used before', async () => {
     for (let usedBefore = 0; usedBefore <= MAX_REVOCATION_DELAY_MS; usedBefore += 500) {
       const { text, key } = await aStoredKey();

@@ -73,7 +73,6 @@ describe('the state of a key', () => {
     expect(ApiKey.rehydrate(record).hasEndedAt(noon)).toBe(false);
   });
 
-  // Promise (Keys and clients): A key is rejected if a stored date of the key, such as the expiry, cannot be read.
   it.each<[string, Partial<ApiKeyRecord>, string]>([
     ['expiry', { expiresAt: unreadable }, 'expired'],
     ['creation', { createdAt: unreadable }, 'expired'],

@@ -69,7 +69,6 @@ describe('a date that JavaScript cannot represent', () => {
   ];
 
   // value-types.spec.ts has the other dates.
-  // Promise (Keys and clients): A key is rejected if a stored date of the key, such as the expiry, cannot be read.
   it.each(columns)('%s = infinity: the key is rejected, listed, and can be revoked', async (assignment) => {
     await database.empty();
     await database.dataSource.query('ALTER TABLE access.api_keys DROP CONSTRAINT IF EXISTS api_keys_expires_at_check');

@@ -248,7 +248,6 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
       expect(await keys.addIfNone(aNewApiKey({ createdAt: noon }))).toBeUndefined();
     });
 
-    // Promise (Keys and clients): Each change to a key or a client also stores an audit event, in the same transaction and without secrets.
     describe('writes an audit trail', () => {
       const trail = async (page: Parameters<ApiKeyRepository['listAudit']>[0] = { limit: 100 }) => keys.listAudit(page);
       const actions = async () => (await trail()).map(({ action }) => action);

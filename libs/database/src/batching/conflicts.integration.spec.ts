@@ -153,7 +153,6 @@ describe('rows with values that exist', () => {
   });
 });
 
-// Promise (Reads and writes): If concurrent rows have the same unique values or overlapping times, exactly one row is stored, without deadlocks.
 it.each([
   ['without keys', () => undefined],
   ['with keys', (index: number) => String(index)],

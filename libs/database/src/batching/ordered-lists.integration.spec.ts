@@ -117,7 +117,6 @@ describe('an ordered list', () => {
     });
   });
 
-  // Promise (Reads and writes): Rows that are added while a client reads a list neither hide nor repeat other rows.
   it('neither repeats nor hides a row while rows are added', async () => {
     const at = (ms: number) => new Date(STARTED.getTime() + ms);
     const insert = (ms: number) => lines.first.insert(aLine({ dueAt: at(ms) }));

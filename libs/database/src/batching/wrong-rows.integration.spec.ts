@@ -56,7 +56,6 @@ function dataSourceExecute() {
 const count = () => dataSource.getRepository(OrderLineEntity).count();
 const statusesOf = async (calls: readonly Promise<unknown>[]) => (await Promise.allSettled(calls)).map(({ status }) => status[0]).join('');
 
-// Promise (Reads and writes): If one row of a shared statement violates a constraint, only this row fails, and the database connection stays open.
 describe('an error of a statement does not cost its connection', () => {
   it.each([
     ['a batched insert', () => lines.insert(aLine({ key: 'broken' }))],

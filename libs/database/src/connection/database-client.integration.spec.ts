@@ -44,7 +44,6 @@ describe('a URL in a file', () => {
     await rm(file);
   });
 
-  // Promise (Connections): If the password in a URL file changes, new database connections use the new password without a restart.
   it('is read for each new connection', async () => {
     const rotate = async (password: string) => {
       const url = new URL(database.url);
@@ -155,7 +154,6 @@ describe('several servers', () => {
     await first.remove();
   });
 
-  // Promise (Connections): With `target_session_attrs=read-write`, the service connects to the server that accepts writes, even after a failover.
   it('with target_session_attrs=read-write, the writable one is used, and one that became read-only is left', async () => {
     await setReadOnly(second, 'on');
     const pool = await open(readWrite, { poolSize: 3 });

@@ -31,7 +31,6 @@ const outcome = (url: string) => {
 
 const serversOf = (url: string) => parseDatabaseUrl(url).servers.map(({ host, port }) => `${host} ${String(port)}`);
 
-// Promise (Connections): An unknown or unsupported parameter in the connection URL causes an error.
 describe('parseDatabaseUrl', () => {
   const nothing = { user: undefined, password: undefined, database: undefined, isReadWrite: false, tls: [false], parameters: {} };
 

@@ -52,7 +52,6 @@ async function defaults(names: readonly string[]): Promise<Record<string, string
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }
 
-// Promise (Connections): Settings of roles, databases and servers do not affect the sessions of the service.
 it.each<[string, () => Promise<Setting[]>]>([
   ['the pool', () => openAnd<Setting>(database.url, {}, SETTINGS)],
   ['the pool without prepared statements', () => openAnd<Setting>(database.url, { preparedStatements: false }, SETTINGS)],
@@ -133,7 +132,6 @@ describe('a server that may lose commits', () => {
     ]);
   });
 
-  // Promise (Reads and writes): If PostgreSQL is killed, acknowledged writes survive, even if `synchronous_commit` is `off` for the database.
   it('keeps what was committed, by statements and by transactions, if it is killed', async () => {
     // The WAL writer would write the commits in the meantime.
     const server = await DurablePostgres.start(['synchronous_commit=off', 'wal_writer_delay=10s']);

@@ -75,7 +75,6 @@ describe.each<[parameters: string, byAddress: Outcome, byName: Outcome, withoutT
   ['sslmode=verify-full', UNKNOWN_CA, UNKNOWN_CA, NO_TLS],
   ['sslmode=verify-full&sslrootcert=system', UNKNOWN_CA, UNKNOWN_CA, NO_TLS],
 ])('%j', (parameters, byAddress, byName, withoutTls) => {
-  // Promise (Connections): `sslmode` means the same as in libpq, except for documented differences.
   it('has the same effect as in libpq', async () => {
     expectOutcome(await connect(server.url, '127.0.0.1', parameters), byAddress);
     expectOutcome(await connect(server.url, 'localhost', parameters), byName);

@@ -75,7 +75,6 @@ describe('a subscription', () => {
     expect((await eventStatus(shop.admin)).map(({ name }) => name)).toEqual(['connected']);
   });
 
-  // Promise (Events and jobs): A subscription handles each event exactly once, and handles the events of one aggregate in order.
   it('handles each event once, in order per aggregate, in several processes', async () => {
     const processes = await Promise.all([1, 2, 3].map(() => open(recorder('one'), recorder('two'))));
     for (const { run } of processes) run();
@@ -197,7 +196,6 @@ describe('an event that fails', () => {
     await waitFor(() => expect(observer.failed).toHaveBeenCalledTimes(3));
   });
 
-  // Promise (Events and jobs): After 8 failures, an event and the later events of the same aggregate are parked.
   it('is parked after the last attempt with the later events of its aggregate, and the others go on', async () => {
     const steps = new Set([2]);
     const { dataSource, observer, run } = await open(recorder('parking', failing(steps)));

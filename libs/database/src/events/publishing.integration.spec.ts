@@ -107,7 +107,6 @@ describe('a batched insert', () => {
     expect((await stored())[0]).toMatchObject({ aggregatetype: 'shop', aggregateid: String(ids[0]), type: 'shop.order_placed' });
   });
 
-  // Promise (Events and jobs): An event about a row is stored in the same transaction as the row.
   it('stores no event for a row that is rejected, also in a batch', async () => {
     const inserts = ['Ann', 'broken', 'Bob'].map((customer) => orders.insert(anOrder({ customer })));
     expect((await Promise.allSettled(inserts)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);

@@ -79,7 +79,6 @@ describe('a release that adds a reaction', () => {
     await expectEffects(['1/0', '1/0', '1/2', '1/0']);
   });
 
-  // Promise (Events and jobs): While two releases run, no event is lost, even if only one of the releases handles the event.
   it('runs beside the older one, and both handle each event once, in order per aggregate', async () => {
     const processes = [await start(older), await start(newer), await start(older)];
     processes.forEach((process, index) => run(process, index === 0 ? 0 : 5_000));

@@ -59,7 +59,6 @@ function startRun(dataSource: Database) {
   return { started: started.promise, done, end };
 }
 
-// Promise (Events and jobs): A job runs once per period. While the process of a run is connected to the database, no second run starts.
 it('a job runs once per period in all processes together', async () => {
   expect(await jobState(one, job)).toEqual({ dueInMs: 0, succeededAt: undefined });
   const hasRun = await Promise.all([one, other, one, other].map((dataSource) => runJob(dataSource, job, succeed)));

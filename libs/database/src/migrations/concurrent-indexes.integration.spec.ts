@@ -53,14 +53,12 @@ const indexes = () =>
     `SELECT relname AS name, indisvalid AS "isValid" FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE indrelid = '"odd.shop".things'::regclass`,
   );
 
-// Promise (Migrations): Timeouts of the role or the database do not stop a migration.
 it('an index is built, however short the timeouts of the database are', async () => {
   statement = 'CREATE INDEX CONCURRENTLY things_idx ON "odd.shop".things ("odd.shop".slow(id))';
   await migrateUp(dataSource);
   expect(await indexes()).toEqual([{ name: 'things_idx', isValid: true }]);
 });
 
-// Promise (Migrations): If a failed migration leaves an invalid index, the next attempt replaces the index.
 it.each([
   'CREATE UNIQUE INDEX CONCURRENTLY things_idx ON "odd.shop".things (id)',
   'CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS things_idx ON "odd.shop".things (id)',

@@ -60,7 +60,6 @@ afterEach(async () => {
 });
 
 describe('a migration', () => {
-  // Promise (Migrations): A migration waits 2 s for a table lock, up to 15 times, and names the session that holds the lock.
   it('waits 2 seconds for a lock and is tried 15 times, with pauses that grow to 30 seconds', async () => {
     work = async (queryRunner) => {
       await showTimeout(queryRunner);
@@ -72,7 +71,6 @@ describe('a migration', () => {
     expect(sleep.mock.calls).toEqual(pauses.map((seconds) => [seconds * 1000]));
   });
 
-  // Promise (Migrations): A migration waits 2 s for a table lock, up to 15 times, and names the session that holds the lock.
   it('names the session that has held a lock for the longest time', async () => {
     const blocker = new Client({ connectionString: database.url, application_name: 'pg_dump' });
     await blocker.connect();
@@ -135,7 +133,6 @@ describe('the migration lock', () => {
   });
   afterEach(() => holder.end());
 
-  // Promise (Migrations): While another process migrates the database, a process waits for up to `MIGRATION_WAIT_SECONDS`.
   it.each([
     [undefined, 300],
     [5_500, 5],

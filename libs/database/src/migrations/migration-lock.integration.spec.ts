@@ -81,7 +81,6 @@ describe('the migration lock', () => {
     expect(await tables()).toEqual([]);
   });
 
-  // Promise (Migrations): Only one process migrates at a time.
   it('stops the migration before the next statement if the lock is lost', async () => {
     betweenStatements = () => admin.query(`SELECT pg_terminate_backend(pid) ${LOCK_HOLDER}`);
     await expect(migrateUp(dataSource)).rejects.toThrow('the connection that holds the migration lock is lost; the migration was stopped');

@@ -119,7 +119,6 @@ describe('lists', () => {
   });
 });
 
-// Promise (Reads and writes): A replica serves lists only while it replicates the primary and is up to date.
 describe('a replica that lags', () => {
   it('serves no list without a row that any process has committed', async () => {
     const [writer, reader] = [await open(), await open()];
@@ -135,7 +134,6 @@ describe('a replica that lags', () => {
   });
 });
 
-// Promise (Reads and writes): A replica serves lists only while it replicates the primary and is up to date.
 describe('a replica', () => {
   it.each([
     ['rejects connections', () => network.cut()],
@@ -162,7 +160,6 @@ describe('replicaLag', () => {
     expect(await replicaLag(onPrimary, onStandby)).toBeGreaterThan(100n);
   });
 
-  // Promise (Reads and writes): A replica serves lists only while it replicates the primary and is up to date.
   it('rejects servers that are not a replica of the primary', async () => {
     await expect(replicaLag(onPrimary, onPrimary)).rejects.toThrow('the server is not a replica');
     const other = await connect({ url: process.env['TEST_POSTGRES_URL'] ?? '' });

@@ -54,7 +54,6 @@ async function deadlocks(): Promise<number> {
   return Number(row?.deadlocks);
 }
 
-// Promise (Reads and writes): If concurrent rows have the same unique values or overlapping times, exactly one row is stored, without deadlocks.
 it(
   'rows of processes in opposing order fail only if their values exist, without a deadlock',
   async () => {

@@ -12,7 +12,6 @@ import { createShop, effects, OrderMoved, recorder, type Shop } from './shop.js'
 const PROGRAM = join(import.meta.dirname, '../../dist/testing/event-process.js');
 const POISON_PROGRAM = join(import.meta.dirname, '../../dist/testing/poison-process.js');
 const PROCESSES = 3;
-// Faults: The suite kills 12 processes that handle events.
 const KILLS = 12;
 /** Includes the starts of the processes on a busy machine. */
 const TIMEOUT_MS = 600_000;
@@ -43,7 +42,6 @@ async function kill(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-// Promise (Events and jobs): A subscription handles each event exactly once, and handles the events of one aggregate in order.
 it(
   'processes that are killed at any time lose no event and handle none twice',
   async () => {
@@ -84,7 +82,6 @@ it(
 describe('an event whose handler ends the process', () => {
   beforeEach(() => dataSource.query('TRUNCATE events.events, events.parked_events, shop.effects'));
 
-  // Promise (Events and jobs): If each attempt to handle an event ends the process, the event is parked.
   it.each(['exit', 'kill', 'reject', 'block'])(
     'by %s is parked after the last attempt, and the others are handled once',
     async (way) => {

@@ -3,7 +3,6 @@ import { describe } from '@jest/globals';
 import { describeHistories } from './testing/describe-histories.js';
 import { findViolation } from './testing/history.js';
 
-// Promise (Reads and writes): A list contains every row that was acknowledged before the list was requested.
 describe('concurrent creations and reads, from two processes on one server, are linearizable', () => {
   describeHistories(async () => {
     const database = await createTestDatabase();

@@ -93,7 +93,6 @@ afterAll(() => service.stop());
 const recorded = rules.flatMap(({ record }) => record ?? []);
 const isRecorded = (metric: string) => recorded.includes(metric);
 
-// Promise (Observability): The alerts and the dashboard use only metrics, labels and buckets that exist.
 describe.each(queries.map(({ usedIn, ...query }) => [usedIn, query] as const))('%s', (_usedIn, { expr, text }) => {
   const { selectors, grouping } = parseQuery(expr);
   const read = selectors.filter(({ metric }) => !isRecorded(metric));

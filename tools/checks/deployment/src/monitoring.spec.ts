@@ -29,7 +29,6 @@ it('each section has the severity of its alert', () => {
   expect(severities).toEqual(alerts.map(({ labels }) => labels?.['severity']));
 });
 
-// Promise (Observability): Each alert is tested and has a runbook section.
 it.each(alerts.map((rule) => [rule.alert, rule] as const))(
   '%s links to its section, pages or creates a ticket, and has a unit test in which it fires',
   (alert, { labels, annotations }) => {

@@ -1,15 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@animal-store/checks/workspace';
-import { readMutationScores, renderMutationScores } from './mutation-scores.js';
-import { OUTAGES, renderOutages, renderPromises } from './promises.js';
 import { renderEnvExample, renderVariables } from './variables.js';
 
 /** The generated documents, and functions that return their text. */
 export const DOCUMENTS: Readonly<Record<string, () => string>> = {
   '.env.example': renderEnvExample,
-  'docs/how-we-know.md': () => renderPromises() + renderMutationScores(readMutationScores()),
-  [`docs/${OUTAGES}`]: renderOutages,
   'docs/variables.md': renderVariables,
 };
 

@@ -18,7 +18,6 @@ it.each(contextsOf(projects))('nx affected runs exactly the dependents of %s', a
   expect(await affectedBy(files)).toEqual(dependentsOf(files));
 });
 
-// Promise (Teams): `nx affected` runs only the tests that a change affects.
 it.each(SAMPLE)('nx affected runs exactly the projects that depend on %s', async (file) => {
   expect(await affectedBy([file])).toEqual(dependentsOf([file]));
 });

@@ -114,7 +114,6 @@ describe('in a copy of the workspace', () => {
     }
   });
 
-  // Promise (Teams): The generator of contexts changes no file of another context.
   it('no file of another context changes, and the code of the app and of the client gets a few lines per context', async () => {
     const { output } = await copy.git('diff', '--numstat');
     const lines = output
@@ -134,7 +133,6 @@ describe('in a copy of the workspace', () => {
       expect(output).toContain(`\n+- [\`libs/${context}\`](../libs/${context}/README.md): what clients order\n`);
   });
 
-  // Promise (Teams): After the generator has added contexts, all tests pass.
   it('`npm test` passes: every file is formatted, linted and used, and the tests of all projects pass', async () => {
     const output = expectSuccess(await testAll(copy));
     for (const context of CONTEXTS) expectTestsRan(output, context);

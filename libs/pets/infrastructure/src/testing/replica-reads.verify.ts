@@ -18,7 +18,6 @@ async function primaryAndReplica(): Promise<Servers> {
 
 // A primary may show commits later, and in another order, than replicas that replay its WAL ("long fork"):
 // https://jepsen.io/analyses/amazon-rds-for-postgresql-17.4
-// Promise (Reads and writes): A list contains every row that was acknowledged before the list was requested.
 describe('concurrent creations and reads, from two processes on a primary and a replica that lags, are up to date', () => {
   describeHistories(primaryAndReplica, findOutdatedRead);
 });

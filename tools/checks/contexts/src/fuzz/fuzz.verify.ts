@@ -4,7 +4,6 @@ import { type BuiltFuzzedService, startBuilt } from './fuzzed-service.js';
 
 // `npm run verify -- fuzz`: random requests, reproducible with FUZZ_SEED.
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
-// Faults: The suite sends 100,000 hostile requests.
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 100_000);
 const WITHIN_MS = 15 * 60_000;
 const MIB = 2 ** 20;
@@ -24,7 +23,6 @@ describe.each(PROGRAMS)('%s', (program) => {
 
   afterAll(() => service.stop());
 
-  // Promise (Reads and writes): The responses to hostile requests are documented, and never have a 5xx status.
   it(
     'survives hostile requests to every operation, and its memory does not grow',
     async () => {

@@ -132,7 +132,6 @@ describe('a Prometheus that scrapes the service', () => {
     expect(new Set(names).size).toBeGreaterThan(3);
   });
 
-  // Promise (Observability): The alerts and the dashboard use only metrics, labels and buckets that exist.
   it('every rule is evaluated without an error', async () => {
     await waitFor(async () => {
       const { data } = await get<RulesResponse>('/api/v1/rules');

@@ -7,8 +7,6 @@ import { expect, it } from '@jest/globals';
 
 const MAIN = fileURLToPath(new URL('../../../dist/chaos/main.js', import.meta.url));
 
-// Promise (Reads and writes): During faults, the service sends only responses that the OpenAPI document describes.
-// Promise (Reads and writes): During faults, no acknowledged write is lost or stored twice.
 it('the service keeps its promises during each fault', async () => {
   // A non-zero exit code throws an error that shows the table.
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, '--short', '--seed', '1']);

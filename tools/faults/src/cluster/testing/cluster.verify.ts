@@ -164,7 +164,6 @@ describe.each(environments)('a cluster %s', (_where, { network, faults }) => {
     await rm(folder, { recursive: true, force: true });
   }, 120_000);
 
-  // Promise (Backups and failover): The service writes to a new primary at most 2 s after the first commit on it, and never connects to a standby.
   it.each(faults.map((fault) => [fault.name, fault] as const))(
     '%s',
     async (name, fault) => {
@@ -221,7 +220,6 @@ describe.each(environments)('a cluster %s', (_where, { network, faults }) => {
     await expect(query(cluster.urlOf({ port: standbys }), connectQuery)).rejects.toMatchObject({ code: '57P01' });
   });
 
-  // Promise (Backups and failover): During a failover, no acknowledged write is lost or stored twice.
   it('no acknowledged write is lost, and none is stored twice', async () => {
     await load.stop();
     const verdict = await ledger.compare(cluster.primaryUrl);
