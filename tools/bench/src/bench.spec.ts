@@ -1,4 +1,4 @@
-import { Random } from '@animal-store/faults/random';
+import { Random } from './random.js';
 import { describe, expect, it } from '@jest/globals';
 import type { ScenarioResult } from './bench.js';
 import { judge, judgeScale } from './goals.js';

@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import { Random } from '@animal-store/faults/random';
+import { Random } from './random.js';
 import type { ServiceProcess } from '@animal-store/test-kit/service-process';
 import { checkResponses } from './check-responses.js';
 import { type Catalogue, DatabaseServer } from './database-server.js';

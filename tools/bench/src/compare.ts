@@ -1,4 +1,4 @@
-import { Random } from '@animal-store/faults/random';
+import { Random } from './random.js';
 import { Bench, type BenchOptions, type Origin, type RunningTarget, type ScenarioResult } from './bench.js';
 import type { Catalogue } from './database-server.js';
 import { MANY_CONNECTIONS } from './goals.js';

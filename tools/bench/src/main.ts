@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { parseInteger, parseNames } from '@animal-store/faults/options';
+import { parseInteger, parseNames } from './options.js';
 import { Argument, Command } from 'commander';
 import { compare, type CompareOptions, type Comparison } from './compare.js';
 import { MANY_CONNECTIONS } from './goals.js';

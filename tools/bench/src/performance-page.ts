@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { barChart } from '@animal-store/faults/bar-chart';
-import { table } from '@animal-store/faults/table';
+import { barChart } from './bar-chart.js';
+import { table } from './table.js';
 import { format, resolveConfig } from 'prettier';
 import type { ScenarioResult } from './bench.js';
 import type { Comparison } from './compare.js';

@@ -1,4 +1,4 @@
-import { table } from '@animal-store/faults/table';
+import { table } from './table.js';
 import type { Origin, ScenarioResult } from './bench.js';
 import { type Comparison, ROWS } from './compare.js';
 import { costAt, costRatio, judge, judgeScale, MANY_CONNECTIONS, rowCounts, type Verdict } from './goals.js';

@@ -1,4 +1,4 @@
-import type { Random } from '@animal-store/faults/random';
+import type { Random } from './random.js';
 import type { Catalogue } from './database-server.js';
 import { httpRequest } from './http-requests.js';
 

@@ -4,12 +4,12 @@ import { contextOf, contextsOf, tagOf } from './workspace.js';
 
 /** Projects that depend on a file without importing it: only their package.json or project.json says so. `checks-documents` reads every file. */
 const WITHOUT_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  'apps/api/src/changed.ts': ['api-e2e', 'faults', 'package', 'service-e2e'],
+  'apps/api/src/changed.ts': ['api-e2e', 'package', 'service-e2e'],
   'apps/cli/src/changed.ts': ['api-e2e', 'package', 'service-e2e'],
   'libs/pets/domain/src/changed.ts': ['generators'],
   'docs/guides/errors.md': ['api', 'api-e2e', 'checks-contexts', 'generators', 'service-e2e', 'start'],
   'docs/operations.md': ['api', 'package', 'service-e2e'],
-  'docs/openapi.json': ['api-e2e', 'checks', 'checks-contexts', 'faults'],
+  'docs/openapi.json': ['api-e2e', 'checks', 'checks-contexts'],
   Dockerfile: ['package'],
 };
 

@@ -16,8 +16,8 @@ const NOT_COVERED = [
   /\/src\/testing\//,
   /^(?:libs|examples)\/[^/]+\/testing\//,
   /^apps\/(?:api|service)-e2e\//,
-  // The bench and the chaos run take minutes; their specs only cover calculations.
-  /^tools\/(?:bench|faults\/src\/chaos)\//,
+  // The bench takes minutes; its specs only cover calculations.
+  /^tools\/bench\//,
   // Not run by tests: code that starts the tests or writes to the workspace.
   /^tools\/checks\/src\/test-runner\/(?:jest-|task-hooks|postgres)/,
   /^tools\/(?:checks|checks\/documents|package)\/src\/(?:client\/)?(?:release|record-\w+|write-\w+)\.ts$/,
