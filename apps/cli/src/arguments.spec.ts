@@ -64,7 +64,9 @@ describe('scopes', () => {
 describe('values with a rule of the domain', () => {
   it('are checked when the arguments are parsed', () => {
     expect(parseClientName('Acme Pets')).toBe('Acme Pets');
-    expect(() => parseClientName(' ')).toThrow('It must be 1 to 100 printable characters without a space at the beginning or end.');
+    expect(() => parseClientName(' ')).toThrow(
+      'It must be 1 to 100 printable characters without a space at the beginning or end, or next to another space.',
+    );
     const key = generateApiKeySecret('test' as KeyEnvironment);
     expect(() => parseClientName(key)).toThrow('It must not contain an API key.');
     expect(parseEnvironment('qa2')).toBe('qa2');

@@ -5,6 +5,7 @@ import {
   isScope,
   KEY_ENVIRONMENT_RULE,
   MAX_RATE_LIMIT,
+  normalizeName,
   redactKeys,
   SCOPES_RULE,
 } from '@animal-store/access-domain';
@@ -54,8 +55,15 @@ export function parseScopes(text: string, before: readonly string[] = []): reado
 
 export function parseClientName(text: string): string {
   if (redactKeys(text) !== text) throw new InvalidArgumentError('It must not contain an API key.');
-  if (isClientName(text)) return text;
+  if (isClientName(normalizeName(text))) return text;
   throw new InvalidArgumentError(`It ${CLIENT_NAME_RULE}.`);
+}
+
+/** PostgreSQL reads PUBLIC and NONE in any case and in quotes as keywords, and roles with `pg_` are those of the system. */
+export function parseRole(text: string): string {
+  if (/^(?:public|none|current_user|current_role|session_user|pg_.*)$/i.test(text))
+    throw new InvalidArgumentError('It must be a role of your own: PUBLIC means every role, and pg_ is the prefix of system roles.');
+  return parseClientName(text);
 }
 
 /** Parses requests per minute; 0 means no limit. */

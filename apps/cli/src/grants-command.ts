@@ -1,6 +1,6 @@
 import { grantStatements, type RolePurpose } from '@animal-store/database';
 import { Argument, type Command } from 'commander';
-import { parseClientName } from './arguments.js';
+import { parseRole } from './arguments.js';
 import { AS_MIGRATOR, type DatabaseAddress, loadPersistence, withDatabase, withDataSource } from './database.js';
 import { addCommand } from './output.js';
 import type { Terminal } from './terminal.js';
@@ -12,7 +12,7 @@ export function addGrantsCommand(program: Command, terminal: Terminal): void {
     'Print or run the SQL that gives a database role the privileges that the role requires. Run the SQL as the owner after each migration.';
   addCommand(program, 'grants', description, 'service animal_store_service --apply')
     .addArgument(new Argument('<purpose>', 'service: to serve requests; keys: for the commands "keys" and "clients"').choices(PURPOSES))
-    .argument('<role>', 'the role, which must exist', parseClientName)
+    .argument('<role>', 'the role, which must exist', parseRole)
     .option('--apply', 'run the SQL instead of printing it')
     .action(async (purpose: RolePurpose, role: string, { apply }: { readonly apply?: boolean }) => {
       const statements = grantStatements(await loadPersistence(), purpose, role).map((statement) => `${statement};\n`);

@@ -12,6 +12,7 @@ import {
   type KeyRotation,
   NewApiKey,
   type NewApiKeyInput,
+  normalizeName,
   redactKeys,
 } from '@animal-store/access-domain';
 import { type Clock, DomainError, parseInt64 } from '@animal-store/kernel';
@@ -94,7 +95,7 @@ export class ManageApiKeys {
 
   /** Returns keys in the order of their creation, of all clients by default. */
   async list({ clientName, expiresWithinMs }: ListApiKeysInput = {}): Promise<readonly ListedApiKey[]> {
-    const found = await this.keys.list({ clientName });
+    const found = await this.keys.list({ clientName: clientName === undefined ? undefined : normalizeName(clientName) });
     const now = this.clock.now();
     const listed = found.map((key) => ({ key, state: key.stateAt(now) }));
     if (expiresWithinMs === undefined) return listed;

@@ -6,6 +6,7 @@ import {
   enableClient,
   INVALID_KEY_REQUEST,
   isRateLimit,
+  normalizeName,
   RATE_LIMIT_RULE,
 } from '@animal-store/access-domain';
 import { type Clock, DomainError } from '@animal-store/kernel';
@@ -41,7 +42,7 @@ export class ManageClients {
   }
 
   private async change(name: string, change: (client: Client) => Client): Promise<Client> {
-    const changed = await this.keys.updateClient(name, change);
+    const changed = await this.keys.updateClient(normalizeName(name), change);
     if (!changed) throw new DomainError(CLIENT_NOT_FOUND, `No client has the name ${name}.`);
     return changed;
   }

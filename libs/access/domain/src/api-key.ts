@@ -9,7 +9,7 @@ import {
   KEY_ENVIRONMENT_RULE,
   prefixOf,
 } from './api-key-secret.js';
-import { type Client, CLIENT_NAME_RULE, type ClientName, isClientName, isRateLimit, RATE_LIMIT_RULE } from './client.js';
+import { type Client, CLIENT_NAME_RULE, type ClientName, isClientName, isRateLimit, normalizeName, RATE_LIMIT_RULE } from './client.js';
 
 declare const brand: unique symbol;
 
@@ -64,7 +64,8 @@ export class NewApiKey {
   ) {}
 
   /** @throws DomainError INVALID_KEY_REQUEST, naming every invalid field and its rule */
-  static issue({ clientName, environment, scopes, createdAt, expiresAt, rateLimit }: NewApiKeyInput): NewApiKey {
+  static issue({ clientName: name, environment, scopes, createdAt, expiresAt, rateLimit }: NewApiKeyInput): NewApiKey {
+    const clientName = normalizeName(name);
     const expiryIsValid = expiresAt === undefined || expiresAt.getTime() > createdAt.getTime();
     const rateLimitIsValid = rateLimit === undefined || isRateLimit(rateLimit);
     if (isClientName(clientName) && isKeyEnvironment(environment) && areScopes(scopes) && expiryIsValid && rateLimitIsValid) {

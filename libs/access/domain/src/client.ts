@@ -31,12 +31,17 @@ export function enableClient(client: Client): Client {
   return { ...client, disabledAt: undefined };
 }
 
-export const CLIENT_NAME_RULE = 'must be 1 to 100 printable characters without a space at the beginning or end';
+export const CLIENT_NAME_RULE = 'must be 1 to 100 printable characters without a space at the beginning or end, or next to another space';
 
 const MAX_CODE_POINTS = 100;
 
-/** Control characters, invisible formatting, and white space except U+0020. Prevents names that look the same. */
-const NOT_PRINTABLE = /[\p{Cc}\u00a0\u00ad\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/u;
+/** Control characters, code points that have no shape, and white space except U+0020. Prevents names that look the same. */
+const NOT_PRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]|(?! )\p{Zs}/u;
+
+/** Returns the name in NFC: `é` as one code point and as two is one name. */
+export function normalizeName(name: string): string {
+  return name.normalize('NFC');
+}
 
 export function isClientName(value: string): value is ClientName {
   return (
@@ -44,8 +49,8 @@ export function isClientName(value: string): value is ClientName {
     value.length <= 2 * MAX_CODE_POINTS &&
     Array.from(value).length <= MAX_CODE_POINTS &&
     value.isWellFormed() &&
-    !value.startsWith(' ') &&
-    !value.endsWith(' ') &&
-    !NOT_PRINTABLE.test(value)
+    !/^ | $| {2}/.test(value) &&
+    !NOT_PRINTABLE.test(value) &&
+    value === normalizeName(value)
   );
 }

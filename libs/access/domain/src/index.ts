@@ -54,6 +54,7 @@ export {
   isClientName,
   isRateLimit,
   MAX_RATE_LIMIT,
+  normalizeName,
   RATE_LIMIT_RULE,
 } from './client.js';
 export { escapeControlCharacters, sanitiseForTerminal } from './escape-control-characters.js';

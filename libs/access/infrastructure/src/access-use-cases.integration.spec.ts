@@ -134,6 +134,17 @@ describe('the use cases on PostgreSQL', () => {
     expect(row.text).not.toContain(secret.slice(key.prefix.length, -6));
   });
 
+  it('take a name with é as one code point and as two for one client', async () => {
+    const { manageApiKeys, manageClients, authenticateApiKey } = createAccessUseCases(database.dataSource);
+    const names = ['Caf\u00e9', 'Cafe\u0301'];
+    const keys = await Promise.all(names.map((clientName) => manageApiKeys.create({ ...input, clientName })));
+    expect(await manageClients.list()).toEqual([expect.objectContaining({ name: names[0] })]);
+    for (const clientName of names) expect(await manageApiKeys.list({ clientName })).toHaveLength(2);
+    await manageClients.disable('Cafe\u0301');
+    for (const { secret } of keys)
+      await expect(authenticateApiKey.execute(secret)).rejects.toThrow(expect.objectContaining({ code: 'invalid_api_key' }));
+  });
+
   it('return identifiers exactly over the whole range of int64', async () => {
     for (const table of ['clients', 'api_keys']) {
       await database.dataSource.query(`SELECT setval(pg_get_serial_sequence('access.${table}', 'id'), $1)`, [INT64_MAX - 1n]);

@@ -5,6 +5,8 @@ import { accessPersistence } from './access-persistence.js';
 
 describeMigrations(accessPersistence);
 
+const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
+
 describe('the tables of the schema access', () => {
   const database = useDatabase(accessPersistence);
 
@@ -15,19 +17,18 @@ describe('the tables of the schema access', () => {
     const [check] = await database.dataSource.query<[{ expression: string }]>(
       `SELECT pg_get_expr(conbin, conrelid) AS expression FROM pg_constraint WHERE conname = 'clients_name_check'`,
     );
+    // The planes with letters, and the plane with the tags.
+    const codePoints = [...range(0x1, 0xd7ff), ...range(0xe000, 0x1ffff), ...range(0xe0000, 0xe1000)];
     const rejected = await database.dataSource.query<{ n: number }[]>(
-      `SELECT n FROM generate_series(1, 65535) AS n, LATERAL (SELECT 'a' || chr(n) || 'b' AS name) AS client
-       WHERE n NOT BETWEEN 55296 AND 57343 AND NOT (${check.expression})`,
+      `SELECT n FROM unnest($1::integer[]) AS n, LATERAL (SELECT 'a' || chr(n) || 'b' AS name) AS client WHERE NOT (${check.expression})`,
+      [codePoints],
     );
-    const rejectedByDomain = Array.from({ length: 0xffff }, (_, i) => i + 1).filter((n) => {
-      const character = String.fromCharCode(n);
-      return character.isWellFormed() && !isClientName(`a${character}b`);
-    });
+    const rejectedByDomain = codePoints.filter((n) => !isClientName(`a${String.fromCodePoint(n)}b`));
     expect(rejectedByDomain.length).toBeGreaterThan(80);
     expect(rejected.map(({ n }) => n)).toEqual(rejectedByDomain);
   });
 
-  it.each(['a', 'a b', 'x'.repeat(100), '🐕'.repeat(100), '', ' ', ' a', 'a ', 'x'.repeat(101), '🐕'.repeat(101)])(
+  it.each(['a', 'a b', 'x'.repeat(100), '🐕'.repeat(100), '', ' ', ' a', 'a ', 'a  b', 'é', 'e\u0301', 'x'.repeat(101), '🐕'.repeat(101)])(
     'let in the name %j of a client exactly when the domain does',
     async (name) => {
       const inserted = insertClient(name);

@@ -15,6 +15,8 @@ it('a role of the service has the privileges of all contexts and no others', () 
   expect(grantStatements(persistence, 'service', 'st"ore')).toEqual([
     'BEGIN',
     "SET LOCAL search_path = ''",
+    `SET LOCAL animal_store.role = 'st"ore'`,
+    expect.stringMatching(/^DO /),
     'REVOKE ALL ON public.schema_migrations FROM "st""ore"',
     'GRANT USAGE ON SCHEMA public TO "st""ore"',
     'GRANT SELECT ON public.schema_migrations TO "st""ore"',
@@ -40,6 +42,8 @@ it('a role for keys has privileges only in contexts that grant some, and loses a
   expect(grantStatements(persistence, 'keys', 'operator')).toEqual([
     'BEGIN',
     "SET LOCAL search_path = ''",
+    `SET LOCAL animal_store.role = 'operator'`,
+    expect.stringMatching(/^DO /),
     'REVOKE ALL ON public.schema_migrations FROM "operator"',
     'REVOKE ALL ON ALL TABLES IN SCHEMA "shop" FROM "operator"',
     'REVOKE ALL ON ALL SEQUENCES IN SCHEMA "shop" FROM "operator"',

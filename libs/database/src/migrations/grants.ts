@@ -1,3 +1,4 @@
+import { escapeLiteral } from 'pg';
 import { MIGRATIONS_TABLE } from '../database.js';
 import type { Persistence, Privileges } from '../persistence.js';
 import { quoted } from '../statements/table.js';
@@ -10,6 +11,7 @@ export type RolePurpose = keyof Privileges;
 /**
  * Returns the statements that grant a role the privileges of its purpose, and revoke all others in the schemas of all contexts. Run them
  * again after a migration to include new tables. They form one transaction, so a running service does not lose privileges in between.
+ * They fail for owners, superusers, members of these, and names that are not a role, such as PUBLIC.
  */
 export function grantStatements(persistence: readonly Persistence[], purpose: RolePurpose, role: string): string[] {
   const to = quoted(role);
@@ -24,7 +26,34 @@ export function grantStatements(persistence: readonly Persistence[], purpose: Ro
       ...granted.map((privilege) => `GRANT ${privilege} TO ${to}`),
     ];
   });
-  return ['BEGIN', NO_SEARCH_PATH, `REVOKE ALL ON ${MIGRATIONS_TABLE} FROM ${to}`, ...general, ...ofContexts, 'COMMIT'];
+  const checks = [`SET LOCAL animal_store.role = ${escapeLiteral(role)}`, rejectOwners(persistence.map(({ schema }) => schema))];
+  return ['BEGIN', NO_SEARCH_PATH, ...checks, `REVOKE ALL ON ${MIGRATIONS_TABLE} FROM ${to}`, ...general, ...ofContexts, 'COMMIT'];
+}
+
+/** Returns a block that fails if the statements would revoke the rights of an owner, or would not limit the rights of the role. */
+function rejectOwners(schemas: readonly string[]): string {
+  return `DO $$
+DECLARE
+  target pg_roles;
+  powerful pg_roles;
+BEGIN
+  SELECT * INTO target FROM pg_roles WHERE rolname = current_setting('animal_store.role');
+  IF NOT FOUND THEN
+    RAISE undefined_object USING MESSAGE = format('role "%s" does not exist', current_setting('animal_store.role'));
+  END IF;
+  SELECT * INTO powerful FROM pg_roles
+    WHERE pg_has_role(target.oid, oid, 'MEMBER') AND (rolsuper OR oid IN (
+      SELECT datdba FROM pg_database WHERE datname = current_database()
+      UNION SELECT relowner FROM pg_class WHERE oid = to_regclass('${MIGRATIONS_TABLE}')
+      UNION SELECT unnest(ARRAY[nspowner, relowner]) FROM pg_namespace LEFT JOIN pg_class ON relnamespace = pg_namespace.oid
+        WHERE nspname IN (${schemas.map(escapeLiteral).join(', ')})
+    )) ORDER BY oid <> target.oid LIMIT 1;
+  IF FOUND THEN
+    RAISE USING MESSAGE = format('the role %s is %s: use another role', target.rolname,
+      CASE powerful.oid WHEN target.oid THEN '' ELSE format('a member of %s, which is ', powerful.rolname) END ||
+      CASE WHEN powerful.rolsuper THEN 'a superuser' ELSE 'an owner of the database or its tables' END);
+  END IF;
+END $$`;
 }
 
 function allRows(schema: string): Privileges {
