@@ -7,6 +7,10 @@ import { LOG_FORMATS, type LogFormatName } from '../observability/logger.js';
 import { parseRedisUrl } from '../rate-limit/redis-url.js';
 import { StartupError } from './startup-error.js';
 
+/** Longer than requests normally take. The remaining ones are cut off. Also the maximum wait for a running job. */
+export const FINISH_TIMEOUT_MS = 15_000;
+export const CLOSE_TIMEOUT_MS = 5_000;
+
 /** Declares a variable. The rule is shown in error messages and in docs/variables.md. */
 function validator<T>(rule: string, parse: (text: string) => T | undefined): ExactValidator<T> {
   const declare = makeExactValidator<T>((text) => {

@@ -3,10 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { Draining } from '../http/connection.js';
 import { withDeadline } from '../observability/deadline.js';
-
-/** Longer than requests normally take. The remaining ones are cut off. Also the maximum wait for a running job. */
-const FINISH_TIMEOUT_MS = 15_000;
-const CLOSE_TIMEOUT_MS = 5_000;
+import { CLOSE_TIMEOUT_MS, FINISH_TIMEOUT_MS } from './config.js';
 
 export interface ShutdownOptions {
   /** How long new connections are still accepted, so that load balancers notice that the process is not ready. */

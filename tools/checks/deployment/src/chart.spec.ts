@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfig, variables } from '@animal-store/api/configuration';
+import { CLOSE_TIMEOUT_MS, FINISH_TIMEOUT_MS, readConfig, variables } from '@animal-store/api/configuration';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
@@ -37,7 +37,8 @@ it('values.yaml has all values that the schema allows, and `overrides` has all o
   const values = parse(readChartFile('values.yaml')) as Record<string, object>;
   expect(Object.keys(values).sort()).toEqual(
     Object.keys(schema.properties)
-      .filter((name) => name !== 'global')
+      // Helm passes these to a subchart.
+      .filter((name) => !['enabled', 'global'].includes(name))
       .sort(),
   );
   const rendered = templates.flatMap((template) =>
@@ -97,9 +98,48 @@ it('the chart has the version of the service', () => {
   expect([version, appVersion]).toEqual([service.version, service.version]);
 });
 
-it('runs as the user of the image', () => {
+it('a pod and the container of Docker Compose get more time to stop than the service can need after DRAIN_SECONDS', () => {
+  const stopSeconds = (FINISH_TIMEOUT_MS + CLOSE_TIMEOUT_MS) / 1000;
+  const [, workers, one] = /\$end := ternary (\d+) (\d+) /.exec(readChartFile('templates/_helpers.tpl')) ?? [];
+  expect(readChartFile('templates/_helpers.tpl')).toContain('add (int .Values.preStopSeconds) (int .Values.config.DRAIN_SECONDS) $end');
+  expect([Number(one), Number(workers)]).toEqual([stopSeconds + 5, stopSeconds + 15]);
+  expect(templates.join('\n')).toContain('command: [sleep, {{ $values.preStopSeconds | quote }}]');
+  const [, compose] = /stop_grace_period: (\d+)s/.exec(readWorkspaceFile('docker-compose.yml')) ?? [];
+  expect(Number(compose)).toBe(readConfig({ DATABASE_URL: 'postgres://database/store' }).drainSeconds + stopSeconds + 5);
+});
+
+it('probes ask for what Kubernetes does with their result: a restart, or no more requests', () => {
+  const probes = [...templates.join('\n').matchAll(/^(\w+)Probe:\n +httpGet: \{ path: (\S+), port: (\w+) \}/gm)].map(
+    ([, ...probe]) => probe,
+  );
+  expect(probes).toEqual([
+    ['startup', '/health/live', 'http'],
+    ['liveness', '/health/live', 'http'],
+    ['readiness', '/health/ready', 'http'],
+  ]);
+});
+
+it('the Job grants privileges to the roles that the examples create', () => {
+  expect(readChartFile('templates/migrations.yaml')).toMatch(
+    /"grants" "service" \$grants\.serviceRole "--apply"[^]*"grants" "keys" \$grants\.keysRole "--apply"/,
+  );
+  const { migrations } = parse(readChartFile('values.yaml')) as { migrations: { grants: { serviceRole: string; keysRole: string } } };
+  for (const file of ['values-staging.yaml', 'values-production.yaml']) {
+    const { postgres } = parse(readChartFile(file)) as { postgres: { roles: object } };
+    expect(Object.keys(postgres.roles)).toEqual([migrations.grants.serviceRole, migrations.grants.keysRole]);
+  }
+});
+
+it('runs without privileges, as the user of the image', () => {
   const dockerfile = readWorkspaceFile('Dockerfile');
   const [, user, group] = /^USER (\d+):(\d+)$/m.exec(dockerfile) ?? [];
-  const { podSecurityContext } = parse(readChartFile('values.yaml')) as { podSecurityContext: Record<string, unknown> };
-  expect(podSecurityContext).toMatchObject({ runAsUser: Number(user), runAsGroup: Number(group), fsGroup: Number(group) });
+  const { podSecurityContext, containerSecurityContext } = parse(readChartFile('values.yaml')) as Record<string, unknown>;
+  expect(podSecurityContext).toEqual({
+    ...{ runAsNonRoot: true, runAsUser: Number(user), runAsGroup: Number(group), fsGroup: Number(group) },
+    seccompProfile: { type: 'RuntimeDefault' },
+  });
+  expect(containerSecurityContext).toEqual({
+    ...{ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+  });
+  expect(templates.join('\n')).not.toMatch(/automountServiceAccountToken: true/);
 });

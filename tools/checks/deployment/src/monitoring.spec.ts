@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { alerts, dashboard, type Panel, readChartFile, readWorkspaceFile, RULE_FILES } from './testing/files.js';
+import { alerts, dashboard, type Panel, readChartFile, readWorkspaceFile, RULE_FILES, rules } from './testing/files.js';
 import { parseQuery } from './testing/queries.js';
 
 const runbook = readWorkspaceFile('docs/runbook.md');
@@ -36,6 +36,60 @@ it.each(alerts.map((rule) => [rule.alert, rule] as const))(
     expect(['page', 'ticket']).toContain(labels?.['severity']);
     const ofAlert = tests.flatMap((test) => test.alert_rule_test).filter(({ alertname }) => alertname === alert);
     expect(ofAlert.some(({ exp_alerts }) => exp_alerts.length > 0)).toBe(true);
+  },
+);
+
+/** The durations that a text names, as Prometheus writes them, such as `5m`. */
+function durations(text: string): readonly string[] {
+  const numbers: Readonly<Record<string, string>> = { a: '1', an: '1', one: '1', two: '2', three: '3', five: '5', six: '6' };
+  const found = text.matchAll(/\b(\w+) (minute|hour|day)s?\b/g);
+  return [...found].map(([, number = '', unit = '']) => `${numbers[number] ?? number}${unit.charAt(0)}`);
+}
+
+const rangesOf = (expr: string) =>
+  new Set([...expr.matchAll(/\[(\w+)\]|ratio_rate(\w+)/g)].map(([, range, recorded]) => range ?? recorded));
+
+it.each(rules.flatMap(({ record, expr }) => (record?.includes('rate') ? [[record, expr] as const] : [])))(
+  '%s is measured over the window in its name',
+  (record, expr) => {
+    expect(rangesOf(expr)).toEqual(new Set([/_rate(\w+)$/.exec(record)?.[1]]));
+  },
+);
+
+it.each(['Fast', 'Slowly'])('alerts on burn rates have the windows and thresholds of docs/runbook.md: %s', (speed) => {
+  const rows = runbook.matchAll(new RegExp(`\\| \`…Burns${speed}\` +\\| ([\\d.]+) +\\| (.+?) +\\| (.+?) +\\|`, 'g'));
+  const documented = [...rows].map(([, rate, long = '', short = '']) => [rate, ...durations(`${long} ${short}`)].join());
+  const [, minutes] = new RegExp(`(\\d+) minutes \\(\`…Burns${speed}\`\\)`).exec(runbook) ?? [];
+  for (const { alert, expr, for: duration } of alerts.filter(({ alert }) => alert.endsWith(`Burns${speed}`))) {
+    const budget = alert.includes('Error') ? '0.001' : '0.01';
+    const conditions = expr.split(/\bor\b/).map((condition) => {
+      const thresholds = [...condition.matchAll(/> (?:([\d.]+) \* )?([\d.]+)/g)].map(([, rate = '1', share]) => [rate, share].join());
+      return [new Set(thresholds), [thresholds[0]?.split(',')[0], ...rangesOf(condition)].join()] as const;
+    });
+    for (const [thresholds, condition] of conditions) {
+      expect(documented).toContain(condition);
+      expect([...thresholds]).toEqual([`${condition.split(',')[0]},${budget}`]);
+    }
+    expect(new Set(conditions.map(([, condition]) => condition)).size).toBe(documented.length);
+    expect(duration).toBe(`${minutes}m`);
+  }
+});
+
+it.each(alerts.filter(({ alert }) => !alert.includes('Burns')).map((rule) => [rule.alert, rule] as const))(
+  '%s looks at the last 5 minutes, and docs/runbook.md names its threshold and for how long the condition holds',
+  (alert, { expr, for: duration = '' }) => {
+    // AnimalStoreNoRequests compares with the day before.
+    expect(['', '5m', '5m,1d']).toContain([...rangesOf(expr)].join());
+    const [, means = ''] = /\*\*Means\.\*\*(.*)/.exec(sections.find((section) => section.startsWith(`${alert}\n`)) ?? '') ?? [];
+    const total = `${parseInt(duration) + 5}m`;
+    if (duration !== '') expect(durations(means)).toContain(rangesOf(expr).size > 0 && durations(means).includes(total) ? total : duration);
+    // `3 - 1` is the number of standbys.
+    for (const [, threshold] of expr.matchAll(/[<>] ([\d.]{2,}|[2-9])(?! - 1)/g)) {
+      const value = Number(threshold);
+      const phrases =
+        { 0.5: 'half', 2: 'two', 3: 'three', 300: 'five minutes' }[value] ?? `(?:${value}|${value * 100} %|${value * 1000} ms)`;
+      expect(means).toMatch(new RegExp(`(?<![\\d.])(?:${phrases}|${value * 1000} ms)(?!\\d)`));
+    }
   },
 );
 
