@@ -82,7 +82,7 @@ export class PetsController {
     summary: 'Get an animal',
     deprecated: true,
     description:
-      'To be removed on 5 December 2030. The replacement is `listPets` with the `status` filter. To get a single animal, use `listPets` with the `id` filter.',
+      'To be removed on 5 December 2030. The replacement is `listPets`, with the `status` filter for animals in a state, or with the `id` filter for a single animal.',
   })
   @Deprecated({ deprecatedAt: new Date('2025-12-05T00:00:00Z'), removedAt: new Date('2030-12-05T00:00:00Z'), successor: PATH })
   @ApiOkResponse({ type: PetDto, description: 'Animal found' })
