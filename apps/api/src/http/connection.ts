@@ -198,6 +198,11 @@ export class ConnectionLimit {
   private add(connection: Connection): void {
     const { connections, max, batch } = this;
     const { socket } = connection;
+    // Node.js keeps the address that it has read once. Later the client may be gone, and limits need its address.
+    if (socket.remoteAddress === undefined) {
+      socket.destroy();
+      return;
+    }
     connections.add(connection);
     socket.once('close', () => connections.delete(connection));
     if (connections.size <= max || this.closeIdle(connection)) return;

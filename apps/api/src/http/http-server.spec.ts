@@ -1,4 +1,4 @@
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import { PublicUrl } from '@animal-store/http-kit';
@@ -37,7 +37,7 @@ type State = 'unused' | 'idle' | 'busy';
 
 /** Opens a connection to the server. */
 function open(state: State): { readonly socket: Socket; readonly written: string[] } {
-  const socket = new Socket();
+  const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: '192.0.2.1' });
   const written: string[] = [];
   jest.spyOn(socket, 'write').mockImplementation((text) => written.push(String(text)) > 0);
   server.emit('connection', socket);
@@ -129,6 +129,31 @@ it.each([
   http.get('/', ({ ip }) => ip);
   expect((await http.inject({ url: '/', headers: { 'x-forwarded-for': '192.0.2.1' } })).body).toBe(address);
   await http.close();
+});
+
+it.each([
+  [[], '127.0.0.1'],
+  [['127.0.0.1'], '192.0.2.1'],
+])('the address of a client that has reset its connection, behind the proxies %j, is %s', async (trustedProxies, address) => {
+  jest.restoreAllMocks();
+  const shed = new ShedRequests(metrics, createLogger('silent'));
+  const http = createHttpServer({ trustedProxies, maxConnections: 1, corsOrigins: [], publicUrl: new PublicUrl(), shed });
+  const { promise, resolve } = Promise.withResolvers<string>();
+  http.get('/', ({ ip }) => resolve(ip));
+  await http.listen({ host: '127.0.0.1', port: 0 });
+  const accepted = once(http.server, 'connection');
+  const client = await RawConnection.open((http.server.address() as AddressInfo).port);
+  await accepted;
+  client.write('GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n');
+  client.reset();
+  expect(await promise).toBe(address);
+  await http.close();
+});
+
+it('a connection that is reset before it is accepted is closed', () => {
+  const socket = new Socket();
+  server.emit('connection', socket);
+  expect(socket.destroyed).toBe(true);
 });
 
 it('forgets closed connections', async () => {
