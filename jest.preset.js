@@ -1,7 +1,4 @@
 import { join } from 'node:path';
-import { requirePinnedNode } from './tools/pinned-node.mjs';
-
-requirePinnedNode();
 
 const RUNNER = join(import.meta.dirname, 'tools/checks/src/test-runner');
 
