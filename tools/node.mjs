@@ -61,14 +61,14 @@ function runHere(file) {
 }
 
 function spawnNode(args) {
+  // On Windows, the console interrupts both processes, and a signal would kill the child.
+  const forward = (signal) => process.platform !== 'win32' && child.kill(signal);
+  for (const signal of SIGNALS) process.on(signal, forward);
   const child = spawn(node, args, { stdio: 'inherit' });
   child.on('error', ({ code }) => {
     console.error(`${node} cannot run. ${code === 'ENOENT' ? 'It requires glibc, which Alpine Linux does not have.' : code}`);
     process.exitCode = 1;
   });
-  // On Windows, the console interrupts both processes, and a signal would kill the child.
-  const forward = (signal) => process.platform !== 'win32' && child.kill(signal);
-  for (const signal of SIGNALS) process.on(signal, forward);
   child.on('exit', (code, signal) => {
     for (const name of SIGNALS) process.off(name, forward);
     if (signal) process.kill(process.pid, signal);
