@@ -98,15 +98,20 @@ describe('the local environment', () => {
 });
 
 describe('the local API key', () => {
+  const role = `start_${String(process.pid)}`;
   let database: TestDatabase;
   let file: string;
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    await prepareDatabase(database.url, new URL(database.url).username);
+    await query(database.url, `CREATE ROLE ${role}`);
+    await prepareDatabase(database.url, role);
     file = join(temporary, 'api-key');
   });
-  afterAll(() => database.drop());
+  afterAll(async () => {
+    await database.drop();
+    await query(process.env['TEST_POSTGRES_URL'] ?? '', `DROP ROLE ${role}`);
+  });
 
   it.each([
     ['is missing', () => undefined],
