@@ -64,7 +64,7 @@ export class NewVisit {
    * Compares what a client sent with what an earlier request with the same Idempotency-Key created.
    * @throws DomainError IDEMPOTENCY_KEY_REUSED if a field differs
    */
-  assertSameAs({ petId, startsAt, durationMinutes, reason, notes }: Visit): void {
+  assertSameAs({ petId, startsAt, durationMinutes, reason, notes }: Omit<Visit, 'id'>): void {
     const isSame =
       this.petId === petId &&
       this.startsAt.getTime() === startsAt.getTime() &&

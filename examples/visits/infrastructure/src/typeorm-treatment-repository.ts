@@ -19,7 +19,7 @@ export class TypeOrmTreatmentRepository extends TreatmentRepository {
     return runOnce(this.dataSource, VisitIdempotencyKeyEntity, key, request, async (manager) => {
       const row = manager.create(TreatmentEntity, { visitId, name });
       await manager.insert(TreatmentEntity, row).catch(throwDomainErrors);
-      return { id: row.id, visitId, name };
+      return manager.findOneByOrFail(TreatmentEntity, { id: row.id });
     });
   }
 

@@ -23,14 +23,14 @@ export class TypeOrmVisitRepository extends VisitRepository {
     this.visits = new BatchedRepository(dataSource.getRepository(VisitEntity), keys, { publishes: VisitBooked });
   }
 
-  override async add(visit: NewVisit): Promise<Visit> {
-    return { id: await this.visits.insert(visit).catch(throwDomainErrors), ...visit };
+  override add(visit: NewVisit): Promise<Visit> {
+    return this.visits.insert(visit).catch(throwDomainErrors);
   }
 
   override async addOnce(visit: NewVisit, key: IdempotencyKey): Promise<Outcome<Visit>> {
-    const { id, row, replayed } = await this.visits.insertOnce(visit, key).catch(throwDomainErrors);
-    if (replayed) visit.assertSameAs({ id, ...row });
-    return { result: { id, ...row }, replayed };
+    const { row, request, replayed } = await this.visits.insertOnce(visit, key).catch(throwDomainErrors);
+    if (replayed) visit.assertSameAs(request);
+    return { result: row, replayed };
   }
 
   override change(id: bigint, { name, key, event, precondition, change }: VisitCommand): Promise<Outcome<Visit>> {

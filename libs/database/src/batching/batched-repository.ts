@@ -9,28 +9,21 @@ import {
   type Position,
 } from '@animal-store/kernel';
 import type { DatabaseError } from 'pg';
-import type { Repository } from 'typeorm';
-import { Batcher, BatchSlots, Failure } from '../statements/batcher.js';
+import type { EntityMetadata, ObjectLiteral, Repository } from 'typeorm';
+import { isReadItemError, isRowError } from '../connection/error-meaning.js';
+import { retryRead } from '../connection/retry.js';
 import { Database } from '../database.js';
-import { isConflict, isReadItemError, isRowError } from '../connection/error-meaning.js';
+import { Batcher, BatchSlots } from '../statements/batcher.js';
+import { findOneStatement, findRecordedStatement, findStatement, type Recorded } from '../statements/find-statements.js';
+import { insertOneStatement, insertStatement, STORED } from '../statements/insert-statements.js';
+import { checkedValue, type Values } from '../statements/prepared-statement.js';
 import { activeTraceParent, type Publication, publicationOf } from '../statements/publication.js';
+import { isSharded, type Sharding, shardingOf } from '../statements/sharding.js';
+import { Table } from '../statements/table.js';
+import { uniqueColumnsOf } from '../statements/unique-columns.js';
+import { BatchedInserts, type InsertStatements } from './batched-inserts.js';
 import { BatchedLists } from './batched-lists.js';
 import { type IdempotencyKeyEntity, keyReused, keyTableOf } from './idempotency-key.entity.js';
-import { arraysOf, checkedValue, type Values } from '../statements/prepared-statement.js';
-import { retryConflict, retryRead } from '../connection/retry.js';
-import {
-  findOneStatement,
-  findRecordedStatement,
-  findStatement,
-  insertOneStatement,
-  insertOnceStatement,
-  insertStatement,
-  insertUniqueStatement,
-  type MaybeInserted,
-} from '../statements/statements.js';
-import { isSharded, shardingOf } from '../statements/sharding.js';
-import { Table } from '../statements/table.js';
-import { UNIQUE_VIOLATION, uniqueValuesOf, violationOf } from '../statements/unique-values.js';
 
 /** An entity whose identifier PostgreSQL generates: `@PrimaryGeneratedColumn('identity', { type: 'bigint' }) id!: bigint`. */
 export interface EntityWithId {
@@ -54,9 +47,10 @@ export type NewRow<Entity extends EntityWithId> = {
 export type Filter<Entity extends EntityWithId> = { readonly [Property in keyof NewRow<Entity>]?: NewRow<Entity>[Property] | undefined };
 
 export interface InsertOnceResult<Entity extends EntityWithId> {
-  readonly id: bigint;
-  /** The row of the first call with the key. */
-  readonly row: NewRow<Entity>;
+  /** The row as the first call with the key stored it. */
+  readonly row: Entity;
+  /** The values of the first call with the key. They differ from the row only if a trigger changed it. */
+  readonly request: NewRow<Entity>;
   /** Whether an earlier call with the same key inserted the row. */
   readonly replayed: boolean;
 }
@@ -69,12 +63,6 @@ export type OrderProperty<Entity extends EntityWithId, Listed extends keyof NewR
   [Property in Listed]: Entity[Property] extends OrderValue ? Property & string : never;
 }[Listed];
 
-interface KeyedRow<Entity extends EntityWithId> {
-  readonly row: NewRow<Entity>;
-  readonly values: Values;
-  readonly key: IdempotencyKey;
-}
-
 export interface BatchedRepositoryOptions<Listed> {
   /** The event of each inserted row. It has the row's identifier as that of its aggregate, and the columns with the names of its members. */
   readonly publishes?: EventDefinition;
@@ -82,7 +70,6 @@ export interface BatchedRepositoryOptions<Listed> {
   readonly columns?: readonly Listed[];
 }
 
-const MAX_INSERTS = 128;
 const MAX_FINDS = 256;
 
 const CONCURRENT_READS = 2;
@@ -92,9 +79,8 @@ const CONCURRENT_READS = 2;
  * that were committed before the call. Names and types come from the entity.
  */
 export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof NewRow<Entity> = keyof NewRow<Entity>> {
-  /** The items are the values of the columns, and with an event TRACE_PARENT. */
-  private readonly inserts: Batcher<Values, bigint>;
-  private readonly keyedInserts: Batcher<KeyedRow<Entity>, InsertOnceResult<Entity>>;
+  private readonly inserts: BatchedInserts<Entity>;
+  private readonly keyedInserts: BatchedInserts<InsertOnceResult<Entity>>;
   private readonly pendingByKey = new Map<string, Promise<InsertOnceResult<Entity>>>();
   private readonly finds: Batcher<bigint, Entity | undefined>;
   private readonly lists: BatchedLists<Item<Entity, Listed>>;
@@ -110,9 +96,23 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
   ) {
     const { replicas, settings } = Database.of(repository.manager);
     this.event = publishes && publicationOf(settings, publishes);
-    const insertOptions = { maxSize: MAX_INSERTS, isItemError: isInsertItemError };
-    this.inserts = new Batcher({ ...insertOptions, run: (rows) => this.runInserts(rows) });
-    this.keyedInserts = new Batcher({ ...insertOptions, run: (keyedRows) => this.runKeyedInserts(keyedRows) });
+    const lockTimeoutMs = settings.statementTimeoutMs || Infinity;
+    this.inserts = new BatchedInserts({
+      statements: () => this.prepared().inserts,
+      lockTimeoutMs,
+      toResult: (row) => row as Entity,
+      replay: () => Promise.reject(new Error('A row without a key has no record.')),
+    });
+    this.keyedInserts = new BatchedInserts({
+      statements: () => {
+        const { keyedInserts } = this.prepared();
+        if (!keyedInserts) throw new Error('insertOnce requires a repository for idempotency keys.');
+        return keyedInserts;
+      },
+      lockTimeoutMs,
+      toResult: (row, { request }) => ({ row: row as Entity, request: request as NewRow<Entity>, replayed: false }),
+      replay: (recorded) => this.replay(recorded),
+    });
     const { concurrentReads = CONCURRENT_READS } = settings;
     const slots = new BatchSlots(concurrentReads);
     this.finds = new Batcher({ maxSize: MAX_FINDS, slots, isItemError: isReadItemError, run: (ids) => this.runFinds(ids) });
@@ -120,22 +120,22 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
     this.lists = new BatchedLists(replicas ? new BatchSlots(concurrentReads) : slots, () => this.prepared(), columns);
   }
 
-  /** Inserts a row and resolves with its identifier after the commit. A row that violates a constraint fails without affecting others. */
-  insert(row: NewRow<Entity>): Promise<bigint> {
-    return orRejected(() => this.inserts.submit(this.valuesOf(row)));
+  /** Inserts a row and resolves with what was stored, after the commit. A row that violates a constraint fails without affecting others. */
+  insert(row: NewRow<Entity>): Promise<Entity> {
+    return orRejected(() => this.inserts.submit({ request: row, values: this.valuesOf(row) }));
   }
 
   /**
    * Inserts the row and its key in one transaction. If the key exists, returns the row of the first call, even for concurrent calls
-   * in other processes. The caller checks whether that row equals its own.
+   * in other processes. The caller checks whether the request of that call equals its own.
    */
   insertOnce(row: NewRow<Entity>, key: IdempotencyKey): Promise<InsertOnceResult<Entity>> {
     const name = `${String(key.clientId)} ${key.key}`;
     const first = this.pendingByKey.get(name);
     if (first) return this.repeat(first, row, key);
     return orRejected(() => {
-      for (const part of [key.clientId, key.key]) checkedValue('The idempotency key', part);
-      const inserted = this.keyedInserts.submit({ row, values: this.valuesOf(row), key });
+      const keyValues = [key.clientId, key.key].map((part) => checkedValue('The idempotency key', part));
+      const inserted = this.keyedInserts.submit({ request: row, values: [...keyValues, ...this.valuesOf(row)] });
       this.pendingByKey.set(name, inserted);
       const forget = () => this.pendingByKey.delete(name);
       inserted.then(forget, forget);
@@ -151,6 +151,23 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
   ): Promise<InsertOnceResult<Entity>> {
     const result = await first.catch(unlessRowError);
     return result ? { ...result, replayed: true } : this.insertOnce(row, key);
+  }
+
+  private async replay({ id, request }: Recorded): Promise<InsertOnceResult<Entity>> {
+    // The record of a command is an array.
+    if (Array.isArray(request)) throw keyReused();
+    const { [STORED]: stored = request } = request;
+    const row = await this.completed(id, stored as Recorded['request']);
+    return { row: { id, ...row } as Entity, request: stored === request ? row : await this.completed(id, request), replayed: true };
+  }
+
+  /** Returns recorded values. Columns that were added since have their current values, or null if the row no longer exists. */
+  private async completed(id: bigint, recorded: Recorded['request']): Promise<NewRow<Entity>> {
+    const properties = this.prepared().table.columns.map(({ property }) => property);
+    const [row] = properties.every((property) => Object.hasOwn(recorded, property)) ? [] : await this.runFinds([id]);
+    const current = { ...row } as Record<string, unknown>;
+    const valueOf = (property: string) => (Object.hasOwn(recorded, property) ? recorded[property] : (current[property] ?? null));
+    return Object.fromEntries(properties.map((property) => [property, valueOf(property)])) as NewRow<Entity>;
   }
 
   findById(id: bigint): Promise<Entity | undefined> {
@@ -181,94 +198,12 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
     return (this.statements ??= prepare(this.repository, this.keys, this.event));
   }
 
-  private runInserts(rows: readonly Values[]): Promise<(bigint | Failure)[]> {
-    const { pool, insertOne } = this.prepared();
-    const only = rows.length === 1 ? rows[0] : undefined;
-    if (!only) return this.insertAll(rows);
-    return retryConflict(() => (insertOne ? insertOne.run(pool, only) : this.insertAll(rows)));
-  }
-
-  private async insertAll(rows: readonly Values[]): Promise<(bigint | Failure)[]> {
-    const { pool, insert, insertUnique } = this.prepared();
-    if (!insertUnique) return insert.run(pool, arraysOf(rows));
-    const results: (bigint | Failure)[] = [];
-    for (const { index, id } of await insertUnique.run(pool, arraysOf(rows))) {
-      const insertAlone = async () => (await insert.run(pool, arraysOf([rows[index] as Values])))[0] as bigint;
-      results[index] = id ?? (await this.rejected(insertAlone));
-    }
-    return results;
-  }
-
-  /** Returns the error of a row whose values exist. Only the error of a statement names which of several constraints it violates. */
-  private rejected<Result>(insertAlone: () => Promise<Result>): Promise<Result | Failure> {
-    const { onlyConstraint } = this.prepared();
-    if (onlyConstraint) return Promise.resolve(new Failure(violationOf(onlyConstraint)));
-    return retryConflict(insertAlone).catch((error: unknown) => new Failure(error));
-  }
-
-  /** Requires that no two rows have the same key. */
-  private async runKeyedInserts(keyedRows: readonly KeyedRow<Entity>[]): Promise<(InsertOnceResult<Entity> | Failure)[]> {
-    const { pool, insertOnce, findRecorded } = this.prepared();
-    if (!insertOnce || !findRecorded) throw new Error('insertOnce requires a repository for idempotency keys.');
-    const results = new Map<KeyedRow<Entity>, InsertOnceResult<Entity> | Failure>();
-    for (let pending = keyedRows; pending.length > 0; pending = pending.filter((keyed) => !results.has(keyed))) {
-      const keys = [pending.map(({ key }) => key.clientId), pending.map(({ key }) => key.key)];
-      const columns = arraysOf(pending.map(({ values }) => values));
-      const insert = () => this.insertKeyed([...keys, ...columns]);
-      const rejected: KeyedRow<Entity>[] = [];
-      // Another attempt at a batch is one at its halves, unless some of its rows are inserted.
-      for (const { index, id } of await (keyedRows.length > 1 && results.size === 0 ? insert() : retryConflict(insert))) {
-        const keyed = pending[index] as KeyedRow<Entity>;
-        if (id === undefined) rejected.push(keyed);
-        else results.set(keyed, { id, row: keyed.row, replayed: false });
-      }
-      if (results.size === keyedRows.length) break;
-      // Keys that are neither inserted nor found were deleted in between, so the loop inserts them again.
-      for (const { index, id, row } of await retryRead(() => findRecorded.run(pool, keys))) {
-        const keyed = pending[index] as KeyedRow<Entity>;
-        if (results.has(keyed)) continue;
-        // The record of a command is an array.
-        const isOfCommand = Array.isArray(row);
-        results.set(keyed, isOfCommand ? new Failure(keyReused()) : { id, row: await this.completed(id, row), replayed: true });
-      }
-      // The values of a repeated request exist, too, so only the others are rejected.
-      for (const keyed of rejected.filter((each) => !results.has(each))) {
-        const { row, values, key } = keyed;
-        const outcome = await this.rejected(() => insertOnce.run(pool, [[key.clientId], [key.key], ...arraysOf([values])]));
-        if (outcome instanceof Failure) results.set(keyed, outcome);
-        else for (const { id } of outcome) results.set(keyed, { id, row, replayed: false });
-      }
-    }
-    return keyedRows.map((keyed) => results.get(keyed) as InsertOnceResult<Entity> | Failure);
-  }
-
-  private async insertKeyed(parameters: readonly Values[]): Promise<readonly MaybeInserted[]> {
-    const { pool, insertOnce, insertUniqueOnce } = this.prepared();
-    if (!insertUniqueOnce) return insertOnce?.run(pool, parameters) ?? [];
-    return insertUniqueOnce.run(pool, parameters).catch((error: unknown) => {
-      const { code, schema, table } = error as Partial<DatabaseError>;
-      const metadata = this.keys?.metadata;
-      // Another process has inserted one of the keys in the meantime, so the statement had no effect. Now the key can be found.
-      if (code === UNIQUE_VIOLATION && table === metadata?.tableName && schema === metadata?.schema) return [];
-      throw error;
-    });
-  }
-
   /** Reads each value once, so that later changes of the row have no effect. @throws TypeError if the database cannot store a value */
   private valuesOf(row: NewRow<Entity>): Values {
     const { columns } = this.prepared().table;
     const values = columns.map(({ property }) => checkedValue(property, row[property as keyof NewRow<Entity>]));
     if (this.event) values.push(activeTraceParent());
     return values;
-  }
-
-  /** Returns the recorded row. Columns that were added since have their current values, or null if the row no longer exists. */
-  private async completed(id: bigint, recorded: Readonly<Record<string, unknown>>): Promise<NewRow<Entity>> {
-    const properties = this.prepared().table.columns.map(({ property }) => property);
-    const [row] = properties.every((property) => Object.hasOwn(recorded, property)) ? [] : await this.runFinds([id]);
-    const current = { ...row } as Record<string, unknown>;
-    const valueOf = (property: string) => (Object.hasOwn(recorded, property) ? recorded[property] : (current[property] ?? null));
-    return Object.fromEntries(properties.map((property) => [property, valueOf(property)])) as NewRow<Entity>;
   }
 
   private async runFinds(ids: readonly bigint[]): Promise<(Entity | undefined)[]> {
@@ -291,16 +226,7 @@ function prepare<Entity extends EntityWithId>(
   if (keys && isSharded(keys.metadata, settings.persistence) !== isSharded(repository.metadata, settings.persistence))
     throw new Error(`${repository.metadata.name} and ${keys.metadata.name} must both be sharded, or both be in \`unsharded\`.`);
   const table = new Table(repository.metadata);
-  const keyTable = keys && keyTableOf(keys.metadata);
   const sharding = shardingOf(repository.metadata, settings);
-  // Those of a distributed table are not handled.
-  const uniqueValues = sharding.insertsOne ? uniqueValuesOf(repository.metadata, table) : [];
-  const order = [...new Set([...uniqueValues.flatMap(({ columns }) => columns), table.id])];
-  const [first, another] = uniqueValues;
-  // A violation of any other constraint, such as the primary key, is an error.
-  const onlyConstraint = another || first?.isIndex ? undefined : first;
-  // Two inserts without a check before could wait for each other's row.
-  const isExclusive = uniqueValues.some(({ isExclusion }) => isExclusion);
   return {
     pool,
     sharding,
@@ -308,15 +234,38 @@ function prepare<Entity extends EntityWithId>(
     lists: replicas ?? pool,
     table,
     declared: settings.persistence.flatMap(({ lists = [] }) => lists.filter(({ entity }) => entity === repository.metadata.target)),
-    insert: insertStatement(table, event),
-    insertOne: event || isExclusive || !sharding.insertsOne ? undefined : insertOneStatement(table),
-    insertOnce: keyTable && insertOnceStatement(table, keyTable, event),
-    onlyConstraint,
-    insertUnique: first && insertUniqueStatement(table, order, onlyConstraint?.constraint, event),
-    insertUniqueOnce: first && keyTable && insertUniqueStatement(table, order, onlyConstraint?.constraint, event, keyTable),
-    findRecorded: keyTable && findRecordedStatement(table, keyTable, sharding),
+    inserts: prepareInserts(repository, table, sharding, event),
+    keyedInserts: keys && prepareInserts(repository, table, sharding, event, keys.metadata),
     find: findStatement(table, sharding),
     findOne: findOneStatement(table),
+  };
+}
+
+const UNIQUE_VIOLATION = '23505';
+
+function prepareInserts(
+  { metadata, manager }: Repository<ObjectLiteral>,
+  table: Table,
+  sharding: Sharding,
+  event: Publication | undefined,
+  keys?: EntityMetadata,
+): InsertStatements {
+  // Those of a distributed table are not handled.
+  const unique = sharding.insertsOne ? uniqueColumnsOf(metadata, table) : undefined;
+  const keyTable = keys && keyTableOf(keys);
+  const insertOrFail = insertStatement(table, { sharding, event, keys: keyTable });
+  // Without a check before, two inserts could wait for each other's row.
+  const insertsOne = sharding.insertsOne && !keys && !event && !unique?.hasExclusion;
+  return {
+    pool: Database.of(manager).pool,
+    insert: unique ? insertStatement(table, { sharding, event, keys: keyTable, unique: unique.columns }) : insertOrFail,
+    insertOrFail,
+    insertOne: insertsOne ? insertOneStatement(table, sharding) : undefined,
+    findRecorded: keyTable && findRecordedStatement(table, keyTable, sharding),
+    isKeyTaken: (error) => {
+      const { code, schema, table: name } = error as Partial<DatabaseError>;
+      return code === UNIQUE_VIOLATION && sharding.tableOf(name) === keys?.tableName && schema === (keys?.schema ?? 'public');
+    },
   };
 }
 
@@ -337,9 +286,4 @@ function orRejected<Result>(call: () => Promise<Result>): Promise<Result> {
 /** Ignores an error of another row, which then was not inserted. */
 function unlessRowError(error: unknown): undefined {
   if (!isRowError(error)) throw error;
-}
-
-/** Whether a row, or its order in the batch, may have caused the error. */
-function isInsertItemError(error: unknown): boolean {
-  return isRowError(error) || isConflict(error);
 }

@@ -95,22 +95,23 @@ describe('a column with `select: false`', () => {
 
   it('has its default in PostgreSQL, and is not returned by identifier, in a page or by key', async () => {
     const key = { clientId: 1n, key: 'once' };
-    const { id, ...inserted } = await batched.insertOnce(row, key);
-    expect(inserted).toEqual({ row, replayed: false });
+    const inserted = await batched.insertOnce(row, key);
+    const { id } = inserted.row;
+    expect(inserted).toStrictEqual({ row: { id, ...row }, request: row, replayed: false });
     expect(await versionOf(id)).toBe(1);
     expect(await batched.findById(id)).toStrictEqual({ id, ...row });
     const page = await batched.page({ number: 'A1' }, { limit: 1 });
     expect(page.items).toStrictEqual([{ id, ...row }]);
     expect(page.json.text).toBe(`[{"id":${String(id)},"number":"A1","petId":1}]`);
     await orders.update({ id }, { number: 'B2' });
-    expect(await batched.insertOnce({ ...row, number: 'C3' }, key)).toStrictEqual({ id, row, replayed: true });
+    expect(await batched.insertOnce({ ...row, number: 'C3' }, key)).toStrictEqual({ ...inserted, replayed: true });
     const [{ request } = {}] = await dataSource.query<{ request?: object }[]>('SELECT request FROM shop.order_keys');
     expect(request).toEqual({ number: 'A1', petId: 1 });
   });
 
   it('is neither inserted nor a filter', async () => {
     // @ts-expect-error the type of a new row does not have the property
-    const id = await batched.insert({ ...row, version: 7 });
+    const { id } = await batched.insert({ ...row, version: 7 });
     expect(await versionOf(id)).toBe(1);
     // @ts-expect-error the type of a filter does not have the property
     await batched.page({ version: 7 }, { limit: 1 });
@@ -130,14 +131,14 @@ describe('update', () => {
   });
 
   it('increments exactly', async () => {
-    const id = await batched.insert({ number: 'A1', petId: 2n ** 53n });
+    const { id } = await batched.insert({ number: 'A1', petId: 2n ** 53n });
     await orders.increment({ id }, 'petId', String(2n ** 62n + 1n));
     expect(await batched.findById(id)).toMatchObject({ petId: 2n ** 53n + 2n ** 62n + 1n });
     expect(await versionOf(id)).toBe(2);
   });
 
   it('rejects a version that was not read, instead of ignoring it', async () => {
-    const id = await batched.insert({ number: 'A1', petId: 0n });
+    const { id } = await batched.insert({ number: 'A1', petId: 0n });
     const { version } = (await batched.findById(id)) as OrderEntity;
     await expect(orders.update({ id, version } as object, { petId: 1n })).rejects.toThrow('undefined');
     await expect(orders.delete({ id, version } as object)).rejects.toThrow('undefined');
@@ -163,7 +164,7 @@ describe('throwConstraintErrors', () => {
   });
 
   it('throws the domain error for an idempotency key, which is not recorded', async () => {
-    const id = await insert('A1');
+    const { id } = await insert('A1');
     const key = { clientId: 1n, key: 'once' };
     const insertOnce = (number: string) => batched.insertOnce({ number, petId: 0n }, key).catch(throwConstraintErrors(ERRORS));
     const ends = await Promise.allSettled([insertOnce('A1'), insertOnce('A1')]);
@@ -175,7 +176,7 @@ describe('throwConstraintErrors', () => {
 
   it('throws the domain error for an insert, an update and a transaction of TypeORM', async () => {
     await insert('A1');
-    const id = await insert('B2');
+    const { id } = await insert('B2');
     const attempts = [
       () => orders.insert({ number: 'A1', petId: 0n }),
       () => orders.update({ id }, { number: 'A1' }),

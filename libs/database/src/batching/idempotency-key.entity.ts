@@ -1,6 +1,6 @@
 import { DomainError, IDEMPOTENCY_KEY_REUSED } from '@animal-store/kernel';
 import { Column, type EntityMetadata, PrimaryColumn } from 'typeorm';
-import type { KeyTable } from '../statements/statements.js';
+import type { KeyTable } from '../statements/insert-statements.js';
 import { qualifiedName, quoted } from '../statements/table.js';
 
 /**

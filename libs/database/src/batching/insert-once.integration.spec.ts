@@ -14,7 +14,7 @@ describe('insertOnce', () => {
     const results = await Promise.all(
       Array.from({ length: 30 }, (_, index) => (index % 2 ? lines.first : lines.second).insertOnce(aLine(), key)),
     );
-    expect(new Set(results.map(({ id }) => id)).size).toBe(1);
+    expect(new Set(results.map(({ row }) => row.id)).size).toBe(1);
     expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
     expect(await lines.all()).toHaveLength(1);
   });
@@ -81,11 +81,13 @@ describe('insertOnce', () => {
   });
 
   it("returns the row's value of a column that was added after the request was recorded", async () => {
-    const { id } = await lines.first.insertOnce(aLine({ quantity: 7, note: 'original' }), key);
+    const {
+      row: { id },
+    } = await lines.first.insertOnce(aLine({ quantity: 7, note: 'original' }), key);
     await lines.dataSource.query(`UPDATE shop.order_line_keys SET request = request - 'quantity' - 'ordinal'`);
     await lines.dataSource.query(`UPDATE shop."Order lines" SET quantity = 9, ordinal = 5, note = 'changed'`);
     const row = aLine({ quantity: 9, ordinal: 5n, note: 'original' });
-    expect(await lines.second.insertOnce(aLine(), key)).toEqual({ id, row, replayed: true });
+    expect(await lines.second.insertOnce(aLine(), key)).toEqual({ row: { id, ...row }, request: row, replayed: true });
   });
 
   it('requires a table of keys', async () => {

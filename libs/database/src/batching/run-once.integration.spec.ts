@@ -106,6 +106,17 @@ describe('runOnce', () => {
     expect(await lines.all()).toHaveLength(1);
   });
 
+  it('without a key runs the command again after a deadlock, too', async () => {
+    let runs = 0;
+    const outcome = await runOnce(lines.dataSource, OrderLineKeyEntity, undefined, {}, async (manager) => {
+      await insert(manager);
+      if (runs++ === 0) await manager.query(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40P01'; END $$`);
+      return runs;
+    });
+    expect(outcome).toEqual({ result: 2, replayed: false });
+    expect(await lines.all()).toHaveLength(1);
+  });
+
   it('rejects a batched repository in a command, because its statements would not be part of the transaction', async () => {
     const run = () => once({ command: 'send' }, (manager) => new BatchedRepository(manager.getRepository(OrderLineEntity)).insert(aLine()));
     await expect(run()).rejects.toThrow('not part of a transaction');

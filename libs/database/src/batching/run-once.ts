@@ -46,14 +46,32 @@ export function runOnce<Result>(
     return { result, replayed: false };
   };
 
-  return retryConflict(async () => {
-    if (!key) return { result: await dataSource.transaction(command), replayed: false };
-    for (;;) {
-      const outcome = await dataSource.transaction((manager) => runWithKey(manager, [key.clientId, key.key]));
-      // A key that is neither inserted nor found was deleted in between, so the loop inserts it again.
-      if (outcome) return outcome;
-    }
-  });
+  if (!key) return retryConflict(async () => ({ result: await dataSource.transaction(command), replayed: false }));
+  return alone(dataSource, `${table.name} ${String(key.clientId)} ${key.key}`, () =>
+    retryConflict(async () => {
+      for (;;) {
+        const outcome = await dataSource.transaction((manager) => runWithKey(manager, [key.clientId, key.key]));
+        // A key that is neither inserted nor found was deleted in between, so the loop inserts it again.
+        if (outcome) return outcome;
+      }
+    }),
+  );
+}
+
+const runningByKey = new WeakMap<DataSource, Map<string, Promise<unknown>>>();
+
+/** Waits for the calls of this process with the same key, so that only one of them has a connection of the pool. */
+async function alone<Result>(dataSource: DataSource, key: string, run: () => Promise<Result>): Promise<Result> {
+  const running = runningByKey.get(dataSource) ?? new Map<string, Promise<unknown>>();
+  runningByKey.set(dataSource, running);
+  for (let other = running.get(key); other; other = running.get(key)) await other.catch(() => undefined);
+  const current = run();
+  running.set(key, current);
+  try {
+    return await current;
+  } finally {
+    running.delete(key);
+  }
 }
 
 /**

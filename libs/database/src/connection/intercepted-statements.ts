@@ -19,7 +19,7 @@ export class InterceptedPool extends DatabasePool {
   }
 
   override execute<Row>(execution: Execution<Row>): Promise<Row[]> {
-    const { name, text, values } = execution;
+    const { label: name, text, values } = execution;
     return this.interceptor({ name, text, values }, () => super.execute(execution));
   }
 }

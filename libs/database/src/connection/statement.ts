@@ -14,7 +14,7 @@ export interface StatementObserver {
 }
 
 export interface Statement {
-  /** Name of a prepared statement. */
+  /** Label of a prepared statement. */
   readonly name?: string;
   readonly text: string;
   readonly values?: readonly unknown[];
@@ -27,6 +27,8 @@ export type StatementInterceptor = <Result>(statement: Statement, run: () => Res
 
 /** One execution of a prepared statement, on one connection. */
 export interface Execution<Row> {
+  /** For logs and metrics. */
+  readonly label: string;
   /** Empty for an unnamed statement. */
   readonly name: string;
   readonly text: string;

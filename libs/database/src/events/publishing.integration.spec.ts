@@ -102,9 +102,9 @@ describe('a batched insert', () => {
     const ids = await Promise.all(rows.map((row) => orders.insert(row)));
     const events = await placedOf();
     expect(events).toEqual(
-      rows.map(({ petId, customer, note }, i) => ({ orderId: ids[i], petId, customer, placedAt, ...(note && { note }) })),
+      rows.map(({ petId, customer, note }, i) => ({ orderId: ids[i]?.id, petId, customer, placedAt, ...(note && { note }) })),
     );
-    expect((await stored())[0]).toMatchObject({ aggregatetype: 'shop', aggregateid: String(ids[0]), type: 'shop.order_placed' });
+    expect((await stored())[0]).toMatchObject({ aggregatetype: 'shop', aggregateid: String(ids[0]?.id), type: 'shop.order_placed' });
   });
 
   it('stores no event for a row that is rejected, also in a batch', async () => {
@@ -129,7 +129,7 @@ describe('a batched insert', () => {
     const key = { clientId: 1n, key: 'first' };
     const results = await Promise.all([orders, other, orders, other].map((each) => each.insertOnce(anOrder(), key)));
     await orders.insertOnce(anOrder(), key);
-    expect(await placedOf()).toEqual([{ orderId: results[0]?.id, petId: 7n, customer: 'Ann', placedAt }]);
+    expect(await placedOf()).toEqual([{ orderId: results[0]?.row.id, petId: 7n, customer: 'Ann', placedAt }]);
     await orders.insertOnce(anOrder(), { ...key, key: 'second' });
     expect(await stored()).toHaveLength(2);
   });
@@ -158,7 +158,7 @@ it.each([{ persistence: [shopPersistence] }, { citus: true, persistence: [shopPe
     const execute = pool.execute.bind(pool);
     const names: string[] = [];
     pool.execute = (execution) => {
-      names.push(execution.name);
+      names.push(execution.label);
       return execute(execution);
     };
     await ordersOf(source).insert(anOrder());

@@ -125,7 +125,7 @@ describe('a replica that lags', () => {
     await servedByReplica(reader);
     await onStandby.query('SELECT pg_wal_replay_pause()');
     const served = reader.servers.length;
-    const id = await writer.things.insert({ name: 'written elsewhere' });
+    const { id } = await writer.things.insert({ name: 'written elsewhere' });
     expect(await lastPage(reader, id - 1n)).toContain('written elsewhere');
     expect(await lastPage(writer, id - 1n)).toContain('written elsewhere');
     expect(reader.servers.slice(served)).toEqual(['primary']);
@@ -142,7 +142,7 @@ describe('a replica', () => {
     const process = await open();
     await servedByReplica(process);
     await lose();
-    const id = await process.things.insert({ name: 'while it is lost' });
+    const { id } = await process.things.insert({ name: 'while it is lost' });
     for (let list = 0; list < 5; list++) expect(await lastPage(process, id - 1n)).toContain('while it is lost');
     expect(problemOf(process)).toBeDefined();
     network.slowDown(0);
@@ -174,7 +174,7 @@ describe('everything else', () => {
     await servedByReplica(process);
     await onStandby.query('SELECT pg_wal_replay_pause()');
     const served = process.servers.length;
-    const id = await process.things.insert({ name: 'by id' });
+    const { id } = await process.things.insert({ name: 'by id' });
     expect(await process.things.findById(id)).toEqual({ id, name: 'by id' });
     expect(process.servers).toHaveLength(served);
   });

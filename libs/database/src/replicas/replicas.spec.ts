@@ -48,14 +48,14 @@ class FakePool extends EventEmitter {
     this.checkedOut++;
     return {
       query: (execution: PreparedExecution<unknown, Columns>, _values: unknown, callback: Callback) => {
-        this.statements.push(execution.name);
+        this.statements.push(execution.label);
         const { failure } = this;
-        if (failure?.name.test(execution.name)) {
+        if (failure?.name.test(execution.label)) {
           callback(failure.error);
           return;
         }
         execution.callback = callback;
-        for (const fields of this.rowsOf(execution.name)) execution.handleDataRow({ fields });
+        for (const fields of this.rowsOf(execution.label)) execution.handleDataRow({ fields });
         execution.handleReadyForQuery();
       },
       release: (isBroken?: boolean) => {

@@ -85,7 +85,7 @@ export class Replicas {
   /** Executes the statement like `DatabasePool.execute`. */
   execute<Row>(execution: Execution<Row>): Promise<Row[]> {
     if (!this.interceptor) return this.read(execution);
-    const { name, text, values } = execution;
+    const { label: name, text, values } = execution;
     return this.interceptor({ name, text, values, isReplicable: true }, () => this.read(execution));
   }
 

@@ -1,8 +1,8 @@
 import { AsyncResource } from 'node:async_hooks';
 
 export interface BatcherOptions<Item, Result> {
-  /** Returns the results in the order of the items, or rejects for all of them. */
-  readonly run: (items: readonly Item[]) => Promise<readonly (Result | Failure)[]>;
+  /** Returns the results in the order of the items, or rejects for all of them. The result of an item may be a promise, which the batch does not wait for. */
+  readonly run: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>;
   readonly maxSize: number;
   /** Number of waiting calls that start a batch even if one is running. By default, calls wait for the running batch. */
   readonly maxWaiting?: number;
@@ -10,11 +10,6 @@ export interface BatcherOptions<Item, Result> {
   readonly isItemError?: (error: unknown) => boolean;
   /** Slots shared with other batchers. By default, a batcher runs one batch at a time. */
   readonly slots?: BatchSlots;
-}
-
-/** The result of an item that failed in a batch that succeeded. */
-export class Failure {
-  constructor(readonly error: unknown) {}
 }
 
 /** Limits the number of concurrent batches across several batchers. Waiting batchers keep collecting calls. */
@@ -42,7 +37,7 @@ export class BatchSlots {
 
 class Call<Item, Result> {
   readonly promise: Promise<Result>;
-  resolve!: (result: Result) => void;
+  resolve!: (result: Result | Promise<Result>) => void;
   reject!: (error: unknown) => void;
 
   constructor(readonly item: Item) {
@@ -153,11 +148,7 @@ export class Batcher<Item, Result> {
   private async run(calls: readonly Call<Item, Result>[]): Promise<void> {
     try {
       const results = await this.options.run(calls.map(({ item }) => item));
-      for (let i = 0; i < calls.length; i++) {
-        const result = results[i];
-        if (result instanceof Failure) calls[i]?.reject(result.error);
-        else calls[i]?.resolve(result as Result);
-      }
+      for (let i = 0; i < calls.length; i++) calls[i]?.resolve(results[i] as Result | Promise<Result>);
     } catch (error) {
       if (calls.length > 1 && this.options.isItemError?.(error)) {
         const half = Math.ceil(calls.length / 2);

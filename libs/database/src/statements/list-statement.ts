@@ -1,8 +1,7 @@
-import { hash } from 'node:crypto';
 import type { Position } from '@animal-store/kernel';
 import { escapeLiteral } from 'pg';
 import type { Columns } from '../connection/statement.js';
-import { MAX_NAME_BYTES, PreparedStatement } from './prepared-statement.js';
+import { PreparedStatement } from './prepared-statement.js';
 import type { Sharding } from './sharding.js';
 import { type Column, names, type Table } from './table.js';
 
@@ -53,24 +52,17 @@ export function listStatement(table: Table, shape: ListShape, sharding: Sharding
   const nextOf = order
     ? (item: string) => positionOf(table, order.column, open + item + close)
     : (item: string) => BigInt(/^-?\d+/.exec(item)?.[0] as string);
-  return new PreparedStatement(nameOf(table, shape), listSql(table, shape, sharding, brackets.between), ([text, isLonger]: Columns) =>
+  return new PreparedStatement(labelOf(table, shape), listSql(table, shape, sharding, brackets.between), ([text, isLonger]: Columns) =>
     splitList(text, isLonger === 't', brackets, nextOf),
   );
 }
 
-/** Returns a name that no other list of the table has, because a connection finds its prepared statements by their names. */
-function nameOf({ label, columns }: Table, { filters, nulls, columns: listed, order }: ListShape): string {
+function labelOf({ label, columns }: Table, { filters, nulls, order }: ListShape): string {
   const by = columns.flatMap((column) =>
     nulls.includes(column) ? `${column.property}=null` : filters.includes(column) ? column.property : [],
   );
   const bounds = order && [`${order.descending ? '-' : ''}${order.column.property}`, order.start ?? [], order.hasEnd ? 'end' : []].flat();
-  const items = listed.length < columns.length ? ` ${shortHash(names(listed), 4)}` : '';
-  const name = `list ${label}${items}${by.length === 0 ? '' : ` by ${by.join()}`}${bounds ? ` order ${bounds.join(' ')}` : ''}`;
-  return Buffer.byteLength(name) > MAX_NAME_BYTES ? `list ${label} ${shortHash(name, 8)}` : name;
-}
-
-function shortHash(text: string, length: number): string {
-  return hash('sha256', text, 'base64url').slice(0, length);
+  return `list ${label}${by.length === 0 ? '' : ` by ${by.join()}`}${bounds ? ` order ${bounds.join(' ')}` : ''}`;
 }
 
 /**

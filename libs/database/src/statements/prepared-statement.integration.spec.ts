@@ -57,7 +57,7 @@ describe('a prepared statement', () => {
         expect(rows).toEqual(pets.map((given) => ({ ...given, nothing: null })));
       }),
     );
-    expect(await prepared(pool)).toEqual([{ name: 'echo' }]);
+    expect(await prepared(pool)).toEqual([{ name: ECHO.name }]);
   });
 
   it('is not named if preparedStatements is false', async () => {
@@ -112,6 +112,6 @@ describe('a prepared statement', () => {
     );
     await expect(statement.run(pool, [[1]])).rejects.toMatchObject({ code: '57P01' });
     expect(await ECHO.run(pool, [['Tom'], [1n]])).toHaveLength(1);
-    expect(await prepared(pool)).toEqual([{ name: 'echo' }]);
+    expect(await prepared(pool)).toEqual([{ name: ECHO.name }]);
   });
 });

@@ -1,26 +1,30 @@
+import { hash } from 'node:crypto';
 import type { Client, Submittable } from 'pg';
 import type { SubmitConnection } from '../connection/pg-internals.js';
 import type { Columns, Execution, Executor } from '../connection/statement.js';
 
+/** PostgreSQL truncates longer names. */
+const MAX_NAME_LENGTH = 63;
+
 /** Undefined is NULL. */
 export type Value = bigint | number | string | boolean | Date | null | undefined;
 export type Values = readonly Value[];
-
-/** PostgreSQL truncates longer names, so two statements could get the same name. */
-export const MAX_NAME_BYTES = 63;
 
 /**
  * A statement that each connection prepares once. Its parameters are arrays or single values. Compared with a named statement of `pg`,
  * it takes 25% less time: it copies no configuration, requests no row description and looks up no type parsers.
  */
 export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
+  /** Its name on the server. Starts with a hash, so that statements with the same label have different ones. */
+  readonly name: string;
+
+  /** @param label for logs and metrics */
   constructor(
-    readonly name: string,
+    readonly label: string,
     readonly text: string,
     readonly toRow: (columns: RowColumns) => Row,
   ) {
-    if (Buffer.byteLength(name) > MAX_NAME_BYTES)
-      throw new Error(`The statement name "${name}" must have at most ${String(MAX_NAME_BYTES)} bytes.`);
+    this.name = `${hash('sha256', text, 'base64url').slice(0, 11)} ${label}`.slice(0, MAX_NAME_LENGTH);
   }
 
   /** Executes the statement. Rejects with the error of `pg`. */
@@ -30,7 +34,7 @@ export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
       return await pool.execute(this.execution(parameters));
     } finally {
       const [first] = parameters;
-      pool.observer?.executed(this.name, (performance.now() - startedAt) / 1000, isArray(first) ? first.length : 1);
+      pool.observer?.executed(this.label, (performance.now() - startedAt) / 1000, isArray(first) ? first.length : 1);
     }
   }
 
@@ -51,6 +55,7 @@ type Texts = readonly (string | null)[];
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
  */
 export class PreparedExecution<Row, RowColumns extends Columns> implements Execution<Row>, Submittable {
+  readonly label: string;
   readonly text: string;
   /** Set by `pg`. */
   callback?: (error: unknown, rows?: Row[]) => void;
@@ -62,6 +67,7 @@ export class PreparedExecution<Row, RowColumns extends Columns> implements Execu
     readonly values: Texts,
     readonly name: string = statement.name,
   ) {
+    this.label = statement.label;
     this.text = statement.text;
   }
 

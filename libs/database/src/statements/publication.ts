@@ -32,20 +32,19 @@ export function publicationOf(
   return { definition, condition: `EXISTS (SELECT FROM events.subscriptions WHERE ${escapeLiteral(type)} = ANY (types))` };
 }
 
-/** Returns a CTE that stores an event for each row of the FROM items `source`. */
-export function publishStatement({ definition, condition }: Publication, table: Table, source: string): string {
+/** Returns an INSERT of an event for each row of `stored`. */
+export function publishStatement({ definition, condition }: Publication, table: Table): string {
   const { type, aggregateType, aggregate, members } = definition;
   const payload = Object.keys(members).map((member) => {
     const column = member === aggregate ? table.id : table.columns.find(({ property }) => property === member);
     if (!column) throw new Error(`The event ${type} has the member ${member}, but the inserted row has no such column.`);
-    return `${escapeLiteral(member)}, ${column.name}`;
+    return `${escapeLiteral(member)}, stored.${column.name}`;
   });
-  return `, published AS (
+  return `
       INSERT INTO events.events (aggregatetype, aggregateid, type, payload, traceparent)
-      SELECT ${escapeLiteral(aggregateType)}, ${table.id.name}::text, ${escapeLiteral(type)},
+      SELECT ${escapeLiteral(aggregateType)}, stored.${table.id.name}::text, ${escapeLiteral(type)},
         jsonb_build_object(${payload.join(', ')}), ${TRACE_PARENT.name}
-      FROM ${source} WHERE ${condition} ORDER BY input_ordinal
-    )`;
+      FROM stored JOIN given ON given.${table.id.name} = stored.${table.id.name} WHERE ${condition} ORDER BY input_ordinal`;
 }
 
 /** Returns the active span as a `traceparent` (W3C Trace Context), or undefined without tracing. */

@@ -1,6 +1,7 @@
 import { MAX_PAGE_SIZE } from '@animal-store/kernel';
 import type { EntityMetadata } from 'typeorm';
 import type { Persistence } from '../persistence.js';
+import type { KeyTable } from './insert-statements.js';
 
 /** The parts of a statement for pages. */
 interface PagesSql {
@@ -19,8 +20,14 @@ export interface Sharding {
   readonly ids: string;
   /** The end of a subquery that finds one row by its primary key. */
   readonly endOfLookup: string;
-  /** Whether a row that is inserted alone has its own statement. */
+  /** Whether a row that is inserted alone has its own statement, and unique values are checked before. */
   readonly insertsOne: boolean;
+  /** A condition that is always true. Limits the time that an insert waits for locks of other transactions. */
+  readonly waitsBriefly: string;
+  /** A condition that skips keys that exist. Without it, they fail the insert. */
+  unlessRecorded(keys: KeyTable): string;
+  /** Returns the table that an error names. */
+  tableOf(name: string | undefined): string | undefined;
   pages(types: readonly string[]): PagesSql;
   /** Runs the pages, in one statement if the database supports that. */
   runPages<Page, Result>(run: (pages: readonly Page[]) => Promise<Result[]>, pages: readonly Page[]): Promise<Result[]>;
@@ -33,11 +40,19 @@ export interface Sharding {
 export const hiddenArrays = (types: readonly string[]): string =>
   types.map((type, index) => `(SELECT $${String(index + 1)}::${type}[])`).join(', ');
 
+/** Less than PostgreSQL's deadlock_timeout, so that batches that wait for each other end before. */
+const LOCK_TIMEOUT_MS = 100;
+
 const ONE_SERVER: Sharding = {
   ids: '(SELECT $1::bigint[])::bigint[]',
   // Prevents a plan that scans the whole table.
   endOfLookup: ' OFFSET 0',
   insertsOne: true,
+  waitsBriefly: `(SELECT set_config('lock_timeout', '${String(LOCK_TIMEOUT_MS)}', true)) IS NOT NULL`,
+  unlessRecorded: ({ name, clientId, key }) =>
+    // OFFSET 0 prevents a plan that scans the whole table.
+    ` AND NOT EXISTS (SELECT FROM ${name} WHERE ${clientId} = input_client AND ${key} = input_key OFFSET 0)`,
+  tableOf: (name) => name,
   pages(types) {
     const names = types.map((_, index) => `value${String(index)}`);
     const values = names.map((name) => `page.${name}`);
@@ -61,6 +76,9 @@ const CITUS: Sharding = {
   endOfLookup: '',
   // All inserts are the statement that was tested with Citus.
   insertsOne: false,
+  waitsBriefly: 'true',
+  unlessRecorded: () => '',
+  tableOf: (shard) => shard?.replace(/_\d+$/, ''),
   pages(types) {
     const values = types.map((type, index) => `($${String(index + 1)}::${type}[])[1]`);
     return { values, from: '', orderBy: '', limit: (rows) => `${rows} LIMIT ${values.at(-1)} + 1` };

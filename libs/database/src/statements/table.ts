@@ -77,10 +77,10 @@ export class Table {
     this.idSequence = qualifiedName({ ...metadata, tableName: `${metadata.tableName}_id_seq` });
   }
 
-  /** Reads the identifier and `columns`, in this order. */
-  readonly toRow = (texts: Columns): object => {
-    const row: Record<string, unknown> = { id: this.id.read(texts[0] as string) };
-    let index = 1;
+  /** Reads the identifier and `columns`, in this order, from an index on. */
+  readonly toRow = (texts: Columns, first = 0): object => {
+    let index = first;
+    const row: Record<string, unknown> = { id: this.id.read(texts[index++] as string) };
     for (const { property, read } of this.columns) row[property] = read(texts[index++] as string | null);
     return row;
   };

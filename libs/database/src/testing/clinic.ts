@@ -1,6 +1,6 @@
 import { DomainError, type ErrorDefinition } from '@animal-store/kernel';
 import { Column, Entity, Exclusion, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner, Unique } from 'typeorm';
-import { BatchedRepository } from '../batching/batched-repository.js';
+import { BatchedRepository, type EntityWithId } from '../batching/batched-repository.js';
 import { IdempotencyKeyEntity } from '../batching/idempotency-key.entity.js';
 import { Database } from '../database.js';
 import type { Persistence } from '../persistence.js';
@@ -121,17 +121,22 @@ export function clinicOf(database: Database) {
   const invoices = new BatchedRepository(database.getRepository(InvoiceEntity), keys);
   const chips = new BatchedRepository(database.getRepository(ChipEntity), keys);
   const throwDomainErrors = throwConstraintErrors(CLINIC_ERRORS);
-  const idOf = ({ id }: { readonly id: bigint }) => id;
+  const idOf = ({ id }: EntityWithId) => id;
+  const rowIdOf = ({ row: { id } }: { readonly row: EntityWithId }) => id;
   const keyOf = (key: string) => ({ clientId: 1n, key });
   return {
     book: (values: Partial<BookingEntity>, key?: string): Promise<bigint> => {
       const row = { petId: 1n, startsAt: new Date(0), minutes: 30, status: 'booked', roomId: null, ...values };
-      return (key === undefined ? bookings.insert(row) : bookings.insertOnce(row, keyOf(key)).then(idOf)).catch(throwDomainErrors);
+      return (key === undefined ? bookings.insert(row).then(idOf) : bookings.insertOnce(row, keyOf(key)).then(rowIdOf)).catch(
+        throwDomainErrors,
+      );
     },
     invoice: (number: string, key?: string): Promise<bigint> =>
-      (key === undefined ? invoices.insert({ number }) : invoices.insertOnce({ number }, keyOf(key)).then(idOf)).catch(throwDomainErrors),
+      (key === undefined ? invoices.insert({ number }).then(idOf) : invoices.insertOnce({ number }, keyOf(key)).then(rowIdOf)).catch(
+        throwDomainErrors,
+      ),
     chip: (code: string, petId: bigint, key?: string): Promise<bigint> =>
-      (key === undefined ? chips.insert({ code, petId }) : chips.insertOnce({ code, petId }, keyOf(key)).then(idOf)).catch(
+      (key === undefined ? chips.insert({ code, petId }).then(idOf) : chips.insertOnce({ code, petId }, keyOf(key)).then(rowIdOf)).catch(
         throwDomainErrors,
       ),
   };

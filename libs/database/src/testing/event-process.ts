@@ -31,6 +31,6 @@ new EventRunner(
 const orders = new BatchedRepository(dataSource.getRepository(OrderEntity), undefined, { publishes: OrderPlaced });
 for (;;) {
   const placed = Array.from({ length: 5 }, () => orders.insert({ petId: 1n, customer: 'Ann', placedAt: new Date(), note: null }));
-  for (const id of await Promise.all(placed)) for (let step = 1; step <= MOVES; step++) await moveOrder(dataSource, id, step);
+  for (const { id } of await Promise.all(placed)) for (let step = 1; step <= MOVES; step++) await moveOrder(dataSource, id, step);
   console.log('moved');
 }

@@ -62,7 +62,7 @@ export function useOrderLines(lists: readonly List[] = []) {
       const execute = pool.execute.bind(pool);
       const seen: string[] = [];
       pool.execute = (execution) => {
-        seen.push(execution.name);
+        seen.push(execution.label);
         return execute(execution);
       };
       restore = () => (pool.execute = execute);

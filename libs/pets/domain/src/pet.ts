@@ -57,7 +57,7 @@ export class NewPet {
    * Checks that an Idempotency-Key was not used for a different pet.
    * @throws DomainError IDEMPOTENCY_KEY_REUSED if the pets differ
    */
-  assertSameAs({ name, categoryId, status }: Pet): void {
+  assertSameAs({ name, categoryId, status }: Omit<PetView, 'id'>): void {
     const isSame = this.name === name && this.categoryId === categoryId && this.status === status;
     if (!isSame) throw new DomainError(IDEMPOTENCY_KEY_REUSED);
   }

@@ -13,13 +13,12 @@ export class TypeOrmPetRepository extends PetRepository {
   }
 
   override async add(pet: NewPet): Promise<Pet> {
-    return Pet.rehydrate({ id: await this.pets.insert(pet), ...pet });
+    return Pet.rehydrate(await this.pets.insert(pet));
   }
 
   override async addOnce(pet: NewPet, key: IdempotencyKey): Promise<CreatedPet> {
-    const { id, row, replayed } = await this.pets.insertOnce(pet, key);
-    const recorded = Pet.rehydrate({ id, ...row });
-    if (replayed) pet.assertSameAs(recorded);
-    return { pet: recorded, replayed };
+    const { row, request, replayed } = await this.pets.insertOnce(pet, key);
+    if (replayed) pet.assertSameAs(request);
+    return { pet: Pet.rehydrate(row), replayed };
   }
 }

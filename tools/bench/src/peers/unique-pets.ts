@@ -38,7 +38,7 @@ class UniquePets extends PetRepository {
   }
 
   override async add(pet: NewPet): Promise<Pet> {
-    return Pet.rehydrate({ id: await this.pets.insert(pet).catch(throwDomainErrors), ...pet });
+    return Pet.rehydrate(await this.pets.insert(pet).catch(throwDomainErrors));
   }
 
   override addOnce(): Promise<CreatedPet> {

@@ -1,0 +1,90 @@
+import { escapeLiteral } from 'pg';
+import type { Columns } from '../connection/statement.js';
+import { PreparedStatement } from './prepared-statement.js';
+import { type Publication, publishStatement, TRACE_PARENT } from './publication.js';
+import type { Sharding } from './sharding.js';
+import { type Column, names, type Table } from './table.js';
+
+/** The table of an `IdempotencyKeyEntity`: its names, quoted for SQL. */
+export type KeyTable = Readonly<Record<'name' | 'clientId' | 'key' | 'rowId' | 'request' | 'createdAt', string>>;
+
+/** The member of a record with the stored row, if a trigger changed the values of the request. No property has this name. */
+export const STORED = '';
+
+/** Parameters: all columns except the identifier. Inserts a row that does not share its statement, which PostgreSQL executes faster. */
+export function insertOneStatement({ label, name, id, columns, toRow }: Table, { waitsBriefly }: Sharding): PreparedStatement<object> {
+  const values = columns.map(({ type }, index) => `$${String(index + 1)}::${type}`).join(', ');
+  return new PreparedStatement(
+    `insert one ${label}`,
+    `INSERT INTO ${name} (${names(columns)}) SELECT ${values} WHERE ${waitsBriefly} RETURNING ${names([id, ...columns])}`,
+    toRow,
+  );
+}
+
+export interface Stored {
+  readonly index: number;
+  /** Undefined if the row was skipped, because its unique values exist or by a trigger. */
+  readonly row: object | undefined;
+}
+
+interface InsertOptions {
+  readonly sharding: Sharding;
+  readonly event?: Publication | undefined;
+  readonly keys?: KeyTable | undefined;
+  /** If given, skips rows whose unique values exist, instead of failing. The rows are inserted in the order of these columns. */
+  readonly unique?: readonly Column[] | undefined;
+}
+
+/**
+ * Parameters: with keys, clients and keys; all columns except the identifier; with an event TRACE_PARENT. They are arrays, so that one
+ * execution serves many calls. Inserts rows, keys and events in one transaction, and returns what was stored. Ignores calls whose keys exist.
+ * Fails with a violation of the primary key of `keys` if another transaction records a key in the meantime.
+ */
+export function insertStatement(table: Table, { sharding, event, keys, unique }: InsertOptions): PreparedStatement<Stored> {
+  const { name, id, columns } = table;
+  const input = [...(keys ? KEY_COLUMNS : []), ...columns, ...(event ? [TRACE_PARENT] : [])];
+  const arrays = input.map(({ type }, index) => `$${String(index + 1)}::${type}[]`).join(', ');
+  const all = names([id, ...columns]);
+  const text = `
+    WITH given AS MATERIALIZED (
+      -- Assigns the identifiers before the INSERT, because the order of RETURNING is not guaranteed.
+      SELECT nextval(${escapeLiteral(table.idSequence)}) AS ${id.name}, input.*
+      FROM unnest(${arrays}) WITH ORDINALITY AS input (${names(input)}, input_ordinal)
+      WHERE ${sharding.waitsBriefly}${keys ? sharding.unlessRecorded(keys) : ''}
+    ), stored AS (
+      -- Each row waits for a transaction with the same unique values. In the order of these values, two processes cannot wait for each other.
+      INSERT INTO ${name} (${all}) OVERRIDING SYSTEM VALUE
+      SELECT ${all} FROM given${unique ? ` ORDER BY ${names(unique)} ON CONFLICT DO NOTHING` : ''}
+      RETURNING ${all}
+    )${keys ? `, recorded AS (${recordStatement(table, keys)})` : ''}${event ? `, published AS (${publishStatement(event, table)})` : ''}
+    SELECT
+      -- The cast fails, and nothing is stored, if a trigger changed an identifier: its call would be unknown.
+      coalesce(input_ordinal::text, 'A trigger must not change the identifier ' || stored.${id.name})::bigint,
+      stored.*
+    FROM given FULL JOIN stored ON stored.${id.name} = given.${id.name}`;
+  const label = `${event ? 'publish' : 'insert'} ${unique ? 'unique ' : ''}${keys ? 'once ' : ''}${table.label}`;
+  return new PreparedStatement(label, text, (texts: Columns) => ({
+    index: Number(texts[0]) - 1,
+    row: texts[1] === null ? undefined : table.toRow(texts, 1),
+  }));
+}
+
+const KEY_COLUMNS = [
+  { name: 'input_client', type: 'bigint' },
+  { name: 'input_key', type: 'text' },
+];
+
+/** Records the keys with the values of their requests, and with the stored row if a trigger changed them. */
+function recordStatement({ id, columns }: Table, keys: KeyTable): string {
+  const valuesOf = (source: string) =>
+    `jsonb_build_object(${columns.map(({ property, name }) => `${escapeLiteral(property)}, ${source}.${name}`).join(', ')})`;
+  return `
+      INSERT INTO ${keys.name} (${keys.clientId}, ${keys.key}, ${keys.rowId}, ${keys.request})
+      SELECT input_client, input_key, stored.${id.name}, CASE
+        WHEN ${valuesOf('given')} = ${valuesOf('stored')} THEN ${valuesOf('given')}
+        ELSE ${valuesOf('given')} || jsonb_build_object(${escapeLiteral(STORED)}, ${valuesOf('stored')})
+      END
+      FROM stored JOIN given ON given.${id.name} = stored.${id.name}
+      -- The same order in every process prevents deadlocks between concurrent inserts of the same keys.
+      ORDER BY input_client, input_key COLLATE "C"`;
+}
