@@ -59,6 +59,7 @@ export interface DatabaseOptions {
 export class Database extends DataSource {
   /** Undefined without `replicaUrls`. */
   readonly replicas: Replicas | undefined;
+  private readonly checks: (() => unknown)[] = [];
 
   constructor(readonly settings: DatabaseOptions) {
     const { url, persistence, observer, interceptor } = settings;
@@ -111,12 +112,20 @@ export class Database extends DataSource {
     if (risk) this.settings.onDurabilityRisk?.(risk);
   }
 
+  /** Calls `check` once the metadata of the entities exist. If it throws, the initialisation fails. */
+  whenInitialized(check: () => unknown): void {
+    if (this.isInitialized) check();
+    else this.checks.push(check);
+  }
+
   override async initialize(): Promise<this> {
     try {
-      return await super.initialize();
+      await super.initialize();
+      for (const check of this.checks) check();
+      return this;
     } catch (error) {
       // TypeORM leaves the pool open if its first statement fails.
-      if (!this.isInitialized) await this.driver.disconnect().catch(() => undefined);
+      await (this.isInitialized ? this.destroy() : this.driver.disconnect()).catch(() => undefined);
       throw error;
     }
   }

@@ -1,6 +1,8 @@
 import { INT64_MAX, INT64_MIN, type Page } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Database } from '../database.js';
 import { BatchedRepository } from './batched-repository.js';
 import type { StatementInterceptor } from '../connection/statement.js';
 import { listStatement } from '../statements/list-statement.js';
@@ -27,12 +29,35 @@ describe('a time outside the range of a Date or of RFC 3339', () => {
     for (const repository of [lines.first, lines.sharded]) {
       const { id } = await repository.insert(aLine());
       await lines.dataSource.query('UPDATE shop."Order lines" SET "due at" = $2 WHERE id = $1', [id, stored]);
-      expect(String((await repository.findById(id))?.dueAt)).toBe(date);
+      const found = await repository.findById(id);
+      const single = await lines.dataSource.getRepository(OrderLineEntity).findOneBy({ id });
+      expect([found, single].map((row) => String(row?.dueAt))).toEqual([date, date]);
+      expect([found, single].map((row) => row?.dueAt.toJSON())).toEqual([text, text]);
       const page = await repository.page({}, { limit: 1, after: id - 1n });
       expect(page.items.map(({ dueAt }) => String(dueAt))).toEqual([date]);
       expect(JSON.parse(page.json.text)).toEqual([expect.objectContaining({ dueAt: text })]);
     }
   });
+});
+
+@Entity({ schema: 'shop', name: 'prices' })
+class PriceEntity {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint' })
+  id!: bigint;
+
+  @Column('numeric')
+  amount!: string;
+}
+
+it('an entity with a column that is not supported fails the start, with the name of the property', async () => {
+  const url = lines.dataSource.settings.url;
+  const persistence = [{ schema: 'shop', entities: [PriceEntity], migrations: [] }];
+  const source = new Database({ url, applicationName: 'spec', poolSize: 1, persistence });
+  new BatchedRepository(source.getRepository(PriceEntity));
+  await expect(source.initialize()).rejects.toThrow(
+    'PriceEntity.amount: BatchedRepository does not support columns of type numeric; store',
+  );
+  expect(source.isInitialized).toBe(false);
 });
 
 const keysOf = ({ items }: Page<OrderLineEntity>) => items.map(({ key }) => key);

@@ -118,6 +118,8 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
     this.finds = new Batcher({ maxSize: MAX_FINDS, slots, isItemError: isReadItemError, run: (ids) => this.runFinds(ids) });
     // Pages may wait for a replica. With separate slots, `findById` does not wait for pages.
     this.lists = new BatchedLists(replicas ? new BatchSlots(concurrentReads) : slots, () => this.prepared(), columns);
+    // An entity that is not supported fails the start, not the first request.
+    Database.of(repository.manager).whenInitialized(() => this.prepared());
   }
 
   /** Inserts a row and resolves with what was stored, after the commit. A row that violates a constraint fails without affecting others. */
@@ -193,7 +195,7 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
     return this.lists.find(filter, request);
   }
 
-  /** Builds the statements on the first call, because the metadata does not exist before the DataSource is connected. */
+  /** Builds the statements once. The metadata does not exist before the DataSource is connected. */
   private prepared(): ReturnType<typeof prepare<Entity>> {
     return (this.statements ??= prepare(this.repository, this.keys, this.event));
   }
@@ -201,7 +203,12 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
   /** Reads each value once, so that later changes of the row have no effect. @throws TypeError if the database cannot store a value */
   private valuesOf(row: NewRow<Entity>): Values {
     const { columns } = this.prepared().table;
-    const values = columns.map(({ property }) => checkedValue(property, row[property as keyof NewRow<Entity>]));
+    const values = columns.map(({ property, hasDefault }) => {
+      const value = checkedValue(property, row[property as keyof NewRow<Entity>]);
+      if (value === undefined && hasDefault)
+        throw new TypeError(`${property} must have a value, because a batch does not use its default.`);
+      return value;
+    });
     if (this.event) values.push(activeTraceParent());
     return values;
   }

@@ -5,10 +5,11 @@ type Parse = (text: string) => unknown;
 /** ISO 8601 and PostgreSQL's DateStyle ISO, of years from 1 on. */
 const TIME = /^(\d{4,6})(-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z|([+-]\d\d)(?::?(\d\d))?)$/;
 
-/** Returns an invalid Date for a text that a Date cannot represent, such as `infinity`. `pg` returns null, which means "not set". */
+/** Returns a Date. For a time that RFC 3339 cannot represent, such as `infinity`, its JSON is the text of PostgreSQL, as in lists. */
 export function parseTime(text: string): Date {
   const [, year = '', day = '', time = '', hours = '+00', minutes = '00'] = TIME.exec(text) ?? [];
-  return new Date(`${year.length > 4 ? `+${year.padStart(6, '0')}` : year}${day}T${time}${hours}:${minutes}`);
+  const date = new Date(`${year.length > 4 ? `+${year.padStart(6, '0')}` : year}${day}T${time}${hours}:${minutes}`);
+  return year.length === 4 ? date : Object.assign(date, { toJSON: () => text });
 }
 
 /** Returns an invalid Date where `pg` returns null or an infinite number. */

@@ -1,5 +1,23 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { Column, DataSource, Entity, type EntityMetadata, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  BeforeInsert,
+  ChildEntity,
+  Column,
+  CreateDateColumn,
+  DataSource,
+  DeleteDateColumn,
+  Entity,
+  type EntityMetadata,
+  Generated,
+  JoinColumn,
+  ManyToOne,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+  TableInheritance,
+  UpdateDateColumn,
+  VersionColumn,
+  VirtualColumn,
+} from 'typeorm';
 import { keyTableOf } from '../batching/idempotency-key.entity.js';
 import { Table } from './table.js';
 
@@ -42,6 +60,11 @@ class OrderLineEntity {
   note!: string;
 }
 
+abstract class IdentifiedEntity {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint' })
+  id!: bigint;
+}
+
 @Entity()
 class TextIdEntity {
   @PrimaryColumn('text')
@@ -50,42 +73,24 @@ class TextIdEntity {
 
 @Entity()
 class NumberEntity {
-  @PrimaryColumn('bigint')
+  @PrimaryGeneratedColumn('identity', { type: 'bigint' })
   number!: bigint;
 }
 
 @Entity()
-class TwoPartIdEntity {
+class AssignedIdEntity {
   @PrimaryColumn('bigint')
   id!: bigint;
+}
 
+@Entity()
+class TwoPartIdEntity extends IdentifiedEntity {
   @PrimaryColumn('bigint')
   line!: bigint;
 }
 
 @Entity()
-class PointEntity {
-  @PrimaryColumn('bigint')
-  id!: bigint;
-
-  @Column('point')
-  place!: string;
-}
-
-@Entity()
-class TagsEntity {
-  @PrimaryColumn('bigint')
-  id!: bigint;
-
-  @Column('text', { array: true })
-  tags!: string[];
-}
-
-@Entity()
-class HiddenEntity {
-  @PrimaryColumn('bigint')
-  id!: bigint;
-
+class HiddenEntity extends IdentifiedEntity {
   @Column('text', { select: false, nullable: true })
   note?: string | null;
 
@@ -93,19 +98,86 @@ class HiddenEntity {
   rank?: number;
 }
 
-@Entity()
-class TimeEntity {
-  @PrimaryColumn('bigint')
-  id!: bigint;
-
-  @Column('timestamptz')
-  at!: Date;
+class Address {
+  @Column('text')
+  street!: string;
 }
+
+@Entity({ orderBy: { value: 'ASC' } })
+class OrderedEntity extends IdentifiedEntity {
+  @Column('text')
+  value!: string;
+}
+
+@Entity()
+@TableInheritance({ column: { name: 'kind', type: 'text' } })
+class ParentEntity extends IdentifiedEntity {}
+
+@ChildEntity()
+class ChildOfParentEntity extends ParentEntity {}
+
+/** Returns an entity with a property `value`. */
+function entityWith(...decorators: ((target: object, property: string) => void)[]): new () => object {
+  @Entity()
+  class ValueEntity extends IdentifiedEntity {}
+  for (const decorate of decorators) decorate(ValueEntity.prototype, 'value');
+  return ValueEntity;
+}
+
+const transformer = { to: (value: unknown) => value, from: (value: unknown) => value };
+const VALUES: [string, new () => object][] = [
+  ['a transformer', entityWith(Column('text', { transformer }))],
+  ['soft deletion', entityWith(DeleteDateColumn({ type: 'timestamptz', precision: 3 }))],
+  ['soft deletion', entityWith(DeleteDateColumn({ type: 'timestamptz', select: false }))],
+  ['embedded columns', entityWith(Column(() => Address))],
+  ['generated columns', entityWith(Column({ type: 'text', asExpression: `'x'`, generatedType: 'STORED' }))],
+  ['generated values', entityWith(Column('uuid'), Generated('uuid'))],
+  ['values that TypeORM sets', entityWith(VersionColumn())],
+  ['values that TypeORM sets', entityWith(CreateDateColumn({ type: 'timestamptz', precision: 3 }))],
+  ['values that TypeORM sets', entityWith(UpdateDateColumn({ type: 'timestamptz', precision: 3 }))],
+  ['columns that are not inserted', entityWith(Column({ type: 'text', insert: false }))],
+  ['columns that are not inserted', entityWith(VirtualColumn({ type: 'text', query: (alias) => `SELECT ${alias}.id` }))],
+  [
+    'relations without a column of their own',
+    entityWith(
+      ManyToOne(() => OrderLineEntity),
+      JoinColumn(),
+    ),
+  ],
+  [
+    'eager relations',
+    entityWith(
+      ManyToOne(() => OrderLineEntity, { eager: true }),
+      JoinColumn(),
+    ),
+  ],
+  ['listeners', entityWith(BeforeInsert())],
+  ['columns of type numeric', entityWith(Column('numeric'))],
+  ['columns of type double precision', entityWith(Column('float8'))],
+  ['columns of type character', entityWith(Column('char'))],
+  ['columns of type date', entityWith(Column('date'))],
+  ['columns of type jsonb', entityWith(Column('jsonb'))],
+  ['columns of type bytea', entityWith(Column('bytea'))],
+  ['columns of type timestamp without time zone', entityWith(Column('timestamp'))],
+  ['columns of type text', entityWith(Column('text', { array: true }))],
+];
+const TimeEntity = entityWith(Column('timestamptz'));
+const ID_MESSAGE = 'must have the primary key id of type bigint, generated as an identity.';
 
 let metadataOf: (entity: new () => object) => EntityMetadata;
 
 beforeAll(async () => {
-  const entities = [OrderLineEntity, TextIdEntity, NumberEntity, TwoPartIdEntity, PointEntity, TagsEntity, HiddenEntity, TimeEntity];
+  const ids = [TextIdEntity, NumberEntity, AssignedIdEntity, TwoPartIdEntity];
+  const entities = [
+    OrderLineEntity,
+    ...ids,
+    HiddenEntity,
+    OrderedEntity,
+    ParentEntity,
+    ChildOfParentEntity,
+    TimeEntity,
+    ...VALUES.map(([, entity]) => entity),
+  ];
   const dataSource = new DataSource({ type: 'postgres', entities });
   // What `initialize` does after connecting.
   await (dataSource as unknown as { buildMetadatas(): Promise<void> }).buildMetadatas();
@@ -134,15 +206,22 @@ describe('an entity of BatchedRepository', () => {
   });
 
   it.each([
-    [TextIdEntity, 'TextIdEntity must have the primary key id of type bigint.'],
-    [NumberEntity, 'NumberEntity must have the primary key id of type bigint.'],
-    [TwoPartIdEntity, 'TwoPartIdEntity must have the primary key id of type bigint.'],
-    [PointEntity, 'PointEntity.place: BatchedRepository does not support columns of type point.'],
+    [TextIdEntity, `TextIdEntity ${ID_MESSAGE}`],
+    [NumberEntity, `NumberEntity ${ID_MESSAGE}`],
+    [AssignedIdEntity, `AssignedIdEntity ${ID_MESSAGE}`],
+    [TwoPartIdEntity, `TwoPartIdEntity ${ID_MESSAGE}`],
     [HiddenEntity, 'HiddenEntity.rank has `select: false`, so it must be nullable or have a default.'],
-    [TagsEntity, 'TagsEntity.tags: BatchedRepository does not support columns of type text.'],
-    [TimeEntity, 'TimeEntity.at must have `precision: 3`, and the type timestamptz(3) in its migration.'],
+    [TimeEntity, 'ValueEntity.value must have `precision: 3`, and the type timestamptz(3) in its migration.'],
+    [OrderedEntity, 'OrderedEntity.value: BatchedRepository does not support an order of the entity.'],
+    [ParentEntity, 'ParentEntity.kind: BatchedRepository does not support inheritance.'],
+    [ChildOfParentEntity, 'ChildOfParentEntity.kind: BatchedRepository does not support inheritance.'],
   ])('is rejected by name if its columns are not supported: %p', (entity, message) => {
     expect(() => new Table(metadataOf(entity))).toThrow(new Error(message));
+  });
+
+  it.each(VALUES)('is rejected by the name of the property if it has %s', (what, entity) => {
+    expect(() => new Table(metadataOf(entity))).toThrow(/^ValueEntity\.value(\.street|\.id)?: /);
+    expect(() => new Table(metadataOf(entity))).toThrow(`BatchedRepository does not support ${what}`);
   });
 
   it('without the columns of an idempotency key cannot store keys', () => {

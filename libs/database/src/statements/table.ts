@@ -41,6 +41,7 @@ export interface Column {
   readonly name: string;
   readonly type: string;
   readonly isNullable: boolean;
+  readonly hasDefault: boolean;
   readonly read: (text: string | null) => unknown;
   /** The JSON of a value is `open`, the result of the SQL in `value`, and `close`. */
   readonly json: { readonly open: string; readonly value: string; readonly close: string };
@@ -59,8 +60,9 @@ export class Table {
   readonly columns: readonly Column[];
   private readonly parsers: ReadonlyMap<string, ColumnType['parse']>;
 
-  /** @throws Error if the entity has a column that is not supported */
+  /** @throws Error that names the property if the entity has something that is not supported */
   constructor(metadata: EntityMetadata) {
+    assertSupported(metadata);
     this.name = qualifiedName(metadata);
     this.label = metadata.tablePath;
     for (const column of metadata.columns) {
@@ -69,12 +71,13 @@ export class Table {
     }
     const columns = metadata.columns.filter(({ isSelect }) => isSelect).map((column) => columnOf(column, metadata));
     const id = columns.find(({ property }) => property === 'id');
-    if (id?.type !== 'bigint' || metadata.primaryColumns.length !== 1)
-      throw new Error(`${metadata.name} must have the primary key id of type bigint.`);
+    const [primary, ...others] = metadata.primaryColumns;
+    if (id?.type !== 'bigint' || others.length > 0 || (primary?.generationStrategy as string | undefined) !== 'identity')
+      throw new Error(`${metadata.name} must have the primary key id of type bigint, generated as an identity.`);
     this.id = id;
     this.columns = columns.filter((column) => column !== id);
     this.parsers = new Map(columns.map(({ property, type }) => [property, TYPES[type]?.parse]));
-    this.idSequence = qualifiedName({ ...metadata, tableName: `${metadata.tableName}_id_seq` });
+    this.idSequence = qualifiedName({ ...metadata, tableName: `${metadata.tableName}_${primary?.databaseName ?? ''}_seq` });
   }
 
   /** Reads the identifier and `columns`, in this order, from an index on. */
@@ -93,6 +96,40 @@ export class Table {
     });
 }
 
+type ColumnMetadata = EntityMetadata['columns'][number];
+
+/** What TypeORM's own repository does with a column, whether or not it is selected, and BatchedRepository does not. */
+const UNSUPPORTED: Readonly<Record<string, (column: ColumnMetadata) => unknown>> = {
+  'soft deletion': (column) => column.isDeleteDate,
+  'embedded columns': (column) => column.embeddedMetadata,
+  inheritance: (column) => column.isDiscriminator,
+};
+
+/** The same for columns that are selected. With `select: false`, PostgreSQL sets their default. */
+const UNSUPPORTED_IF_SELECTED: typeof UNSUPPORTED = {
+  'a transformer': (column) => column.transformer,
+  'generated columns': (column) => column.generatedType ?? column.asExpression,
+  'generated values': (column) => column.isGenerated && !column.isPrimary,
+  'values that TypeORM sets': ({ isVersion, isCreateDate, isUpdateDate }) => isVersion || isCreateDate || isUpdateDate,
+  'columns that are not inserted': (column) => !column.isInsert,
+  'relations without a column of their own': (column) => column.isVirtual,
+  trees: (column) => column.isTreeLevel || column.isMaterializedPath || column.isNestedSetLeft || column.isNestedSetRight,
+};
+
+function assertSupported({ name, columns, tableType, orderBy, listeners, eagerRelations }: EntityMetadata): void {
+  const reject = (property: string, what: string): never => {
+    throw new Error(`${name}.${property}: BatchedRepository does not support ${what}.`);
+  };
+  for (const { propertyPath } of eagerRelations) reject(propertyPath, 'eager relations');
+  for (const column of columns) {
+    const rules = column.isSelect ? { ...UNSUPPORTED, ...UNSUPPORTED_IF_SELECTED } : UNSUPPORTED;
+    for (const [what, applies] of Object.entries(rules)) if (applies(column)) reject(column.propertyPath, what);
+  }
+  for (const { propertyName } of listeners) reject(propertyName, 'listeners');
+  for (const property of Object.keys(orderBy ?? {})) reject(property, 'an order of the entity');
+  if (tableType !== 'regular') throw new Error(`${name}: BatchedRepository supports only tables, without inheritance.`);
+}
+
 /** Returns `schema.table`, quoted for SQL. */
 export function qualifiedName({ schema = 'public', tableName }: Pick<EntityMetadata, 'schema' | 'tableName'>): string {
   return `${quoted(schema)}.${quoted(tableName)}`;
@@ -107,11 +144,13 @@ export function quoted(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`;
 }
 
-function columnOf(column: EntityMetadata['columns'][number], { name: entity, dataSource }: EntityMetadata): Column {
+function columnOf(column: ColumnMetadata, { name: entity, dataSource }: EntityMetadata): Column {
   const type = dataSource.driver.normalizeType(column);
   const columnType = TYPES[type];
   if (!columnType || column.isArray)
-    throw new Error(`${entity}.${column.propertyName}: BatchedRepository does not support columns of type ${type}.`);
+    throw new Error(
+      `${entity}.${column.propertyName}: BatchedRepository does not support columns of type ${type}${type === 'numeric' ? '; store money as a bigint of its smallest unit' : ''}.`,
+    );
   // A Date has milliseconds. A column with microseconds would never equal the value that was read from it.
   if (type === 'timestamp with time zone' && column.precision !== 3)
     throw new Error(`${entity}.${column.propertyName} must have \`precision: 3\`, and the type timestamptz(3) in its migration.`);
@@ -122,6 +161,7 @@ function columnOf(column: EntityMetadata['columns'][number], { name: entity, dat
     name,
     type,
     isNullable: column.isNullable,
+    hasDefault: column.default !== undefined,
     read: column.isNullable ? (text) => (text === null ? null : columnType.read(text)) : (columnType.read as Column['read']),
     json: isPlain
       ? { open: '"', value: name, close: '"' }
