@@ -126,7 +126,7 @@ describe('with a newer schema', () => {
       expect(await send('POST', '/v1/pets', key, body)).toBe(`201 ${pet(first + 1)}`);
       expect(await send('POST', '/v1/pets', key, body)).toBe(`201 ${pet(first + 1)}`);
       expect(await send('GET', `/v1/pets/${String(first)}`)).toBe(`200 ${pet(first)}`);
-      const expectedIds = Array.from({ length: first + 1 }, (_, n) => n + 1).filter((id) => id % 3 !== 0);
+      const expectedIds = Array.from({ length: first + 1 }, (_, n) => n + 1);
       expect(await send('GET', '/v1/pets?status=sold')).toBe(`200 [${expectedIds.map(pet).join()}]`);
       expect(await send('GET', '/health/ready')).toBe('200 {"status":"ok"}');
     };
@@ -139,7 +139,7 @@ describe('with a newer schema', () => {
       await database.query(`ALTER TABLE ${table} ADD COLUMN added_later text NOT NULL DEFAULT 'x'`);
     }
     await database.query(`INSERT INTO schema_migrations (timestamp, name) VALUES (9999999999999, 'AddLater9999999999999')`);
-    await useAll(4);
+    await useAll(3);
     await database.end();
   });
 });
