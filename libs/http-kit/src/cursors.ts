@@ -2,54 +2,21 @@ import { crc32 } from 'node:zlib';
 import { type OrderValue, parseInt64, type Position } from '@animal-store/kernel';
 
 /**
- * Version of the format of a list by identifier. A cursor is the Base64url form of the version (1 byte), the last identifier (8 bytes), and
- * the CRC-32 of the version, the identifier and the filters (4 bytes). All are big-endian.
+ * A cursor is the Base64url form of the version of this format (1 byte), the last identifier (8 bytes), the last value as text if another column
+ * orders the list, and the CRC-32 of these and the filters, and of these and the URL of the list (4 bytes each). The integers are big-endian.
  */
 const FORMAT = 1;
 const ID_AT = 1;
-const CRC_AT = 9;
-const BYTES = 13;
-/** The last four bits of the last character are unused, and zero. */
-const CURSOR = /^[\w-]{17}[AQgw]$/;
-
-/**
- * Version of the format of an ordered list. Before the CRC-32, which is that of the other bytes and the filters, such a cursor has the last
- * value as text.
- */
-const ORDERED_FORMAT = 2;
-const CRC_BYTES = 4;
+const VALUE_AT = 9;
+const FILTERS_CRC_FROM_END = 8;
+const LIST_CRC_FROM_END = 4;
+const MIN_BYTES = VALUE_AT + FILTERS_CRC_FROM_END;
 /** Leaves room for filters in a URL of 4 KiB, the maximum of the service. 255 code points have at most 1,020 bytes. */
 const MAX_VALUE_BYTES = 1_024;
-const MAX_CURSOR_LENGTH = Math.ceil(((BYTES + MAX_VALUE_BYTES) * 4) / 3);
-
-/** Reused for every cursor of a list by identifier. */
-const bytes = Buffer.alloc(BYTES);
-const view = new DataView(bytes.buffer, bytes.byteOffset, BYTES);
-view.setUint8(0, FORMAT);
+const MAX_LENGTH = Math.ceil(((MIN_BYTES + MAX_VALUE_BYTES) * 4) / 3);
 
 /** The schema of a cursor in the OpenAPI document. It leaves the length open, so that it may change. */
 export const CURSOR_SCHEMA = { type: 'string', minLength: 1 } as const;
-
-/** Returns the cursor of the page after this identifier. `filters` is a query string such as `&status=sold`. Opaque to clients. */
-export function encodeCursor(after: bigint, filters: string): string {
-  view.setBigInt64(ID_AT, after);
-  view.setUint32(CRC_AT, checksum(after, filters));
-  return bytes.toString('base64url');
-}
-
-/** Returns whether `encodeCursor` made the text for these filters. */
-export function acceptsCursor(text: unknown, filters: string): text is string {
-  if (typeof text !== 'string' || !CURSOR.test(text)) return false;
-  const decoded = Buffer.from(text, 'base64url');
-  return decoded[0] === FORMAT && decoded.readUInt32BE(CRC_AT) === checksum(decoded.readBigInt64BE(ID_AT), filters);
-}
-
-/** Returns the identifier after which the page begins. Requires an accepted text. */
-export const decodeCursor = (cursor: string): bigint => Buffer.from(cursor, 'base64url').readBigInt64BE(ID_AT);
-
-function checksum(after: bigint, filters: string): number {
-  return crc32(`${String(FORMAT)} ${String(after)}${filters}`);
-}
 
 /** The type of a value that orders a list. */
 export type SortType = 'int64' | 'integer' | 'text' | 'time';
@@ -71,40 +38,61 @@ const PARSERS: Readonly<Record<SortType, (text: string) => OrderValue | undefine
 };
 
 /**
- * Returns the cursor of the page after this position of an ordered list. `filters` include the order.
+ * Returns the cursor of the page after an identifier or a position. Opaque to clients.
+ * @param url of the list, which includes the parent of a nested one
+ * @param filters a query string such as `&status=sold`, which includes the order
  * @throws RangeError if the value has more than 1,024 bytes
  */
-export function encodePosition({ value, id }: Position, filters: string): string {
+export function encodeCursor(after: bigint | Position, url: string, filters: string): string {
+  const { id, value = '' } = typeof after === 'bigint' ? { id: after } : after;
   const text = Buffer.from(value instanceof Date ? value.toISOString() : String(value));
   if (text.length > MAX_VALUE_BYTES)
     throw new RangeError(
       `A text that orders a list must have at most ${String(MAX_VALUE_BYTES)} bytes, but that of ${String(id)} is longer.`,
     );
-  const cursor = Buffer.alloc(BYTES + text.length);
-  cursor.writeUInt8(ORDERED_FORMAT);
+  const cursor = Buffer.alloc(MIN_BYTES + text.length);
+  cursor.writeUInt8(FORMAT);
   cursor.writeBigInt64BE(id, ID_AT);
-  text.copy(cursor, CRC_AT);
-  cursor.writeUInt32BE(positionChecksum(cursor, filters), cursor.length - CRC_BYTES);
+  text.copy(cursor, VALUE_AT);
+  cursor.writeUInt32BE(checksum(cursor, filters), cursor.length - FILTERS_CRC_FROM_END);
+  cursor.writeUInt32BE(checksum(cursor, url), cursor.length - LIST_CRC_FROM_END);
   return cursor.toString('base64url');
 }
 
-/** Returns the position, or undefined unless `encodePosition` made the text for these filters and a value of the type. */
-export function decodePosition(text: unknown, filters: string, type: SortType): Position | undefined {
-  if (typeof text !== 'string' || text.length > MAX_CURSOR_LENGTH) return undefined;
+export interface Cursor {
+  readonly id: bigint;
+  /** Undefined for a list by identifier. */
+  readonly value: OrderValue | undefined;
+  /** Whether it is a cursor of the list at this URL. */
+  readonly isOf: (url: string) => boolean;
+}
+
+/**
+ * Returns the cursor, or undefined unless `encodeCursor` made the text for these filters and a value of the type.
+ * @param type undefined for a list by identifier
+ */
+export function decodeCursor(text: unknown, filters: string, type?: SortType): Cursor | undefined {
+  if (typeof text !== 'string' || text.length > MAX_LENGTH) return undefined;
   const cursor = Buffer.from(text, 'base64url');
   const isValid =
-    cursor.length >= BYTES &&
-    cursor[0] === ORDERED_FORMAT &&
-    cursor.readUInt32BE(cursor.length - CRC_BYTES) === positionChecksum(cursor, filters) &&
+    cursor.length >= MIN_BYTES &&
+    cursor[0] === FORMAT &&
+    cursor.readUInt32BE(cursor.length - FILTERS_CRC_FROM_END) === checksum(cursor, filters) &&
     // Base64url ignores other characters.
     cursor.toString('base64url') === text;
   if (!isValid) return undefined;
-  const bytesOfValue = cursor.subarray(CRC_AT, -CRC_BYTES);
-  const decoded = bytesOfValue.toString();
-  const value = Buffer.from(decoded).equals(bytesOfValue) ? PARSERS[type](decoded) : undefined;
-  return value === undefined ? undefined : { value, id: cursor.readBigInt64BE(ID_AT) };
+  const bytes = cursor.subarray(VALUE_AT, -FILTERS_CRC_FROM_END);
+  const value = type && parseValue(bytes, type);
+  if (type ? value === undefined : bytes.length > 0) return undefined;
+  const isOf = (url: string) => cursor.readUInt32BE(cursor.length - LIST_CRC_FROM_END) === checksum(cursor, url);
+  return { id: cursor.readBigInt64BE(ID_AT), value, isOf };
 }
 
-function positionChecksum(cursor: Buffer, filters: string): number {
-  return crc32(filters, crc32(cursor.subarray(0, -CRC_BYTES)));
+function parseValue(bytes: Buffer, type: SortType): OrderValue | undefined {
+  const text = bytes.toString();
+  return Buffer.from(text).equals(bytes) ? PARSERS[type](text) : undefined;
+}
+
+function checksum(cursor: Buffer, text: string): number {
+  return crc32(text, crc32(cursor.subarray(0, -FILTERS_CRC_FROM_END)));
 }

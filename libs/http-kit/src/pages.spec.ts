@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { validateSync } from 'class-validator';
 import fc from 'fast-check';
 import { fastify, type FastifyReply } from 'fastify';
-import { acceptsCursor, decodeCursor, encodeCursor, encodePosition } from './cursors.js';
+import { decodeCursor, encodeCursor } from './cursors.js';
 import { filtersOf, OrderedPageQueryOf, pageHeaders, PageQueryOf, respondWithPage } from './pages.js';
 import { INVALID_REQUEST } from './errors.js';
 import { IdPipe } from './identifiers.js';
@@ -51,15 +51,14 @@ describe('a page', () => {
     expect([origin, pathname]).toEqual(['https://toys.example', '/v1/toys']);
     const { cursor, ...others } = Object.fromEntries(searchParams);
     expect(others).toEqual({ limit: '7', colour: 'red & "blue"', size: '9' });
-    expect(acceptsCursor(cursor, '&colour=red%20%26%20%22blue%22&size=9')).toBe(true);
-    expect(acceptsCursor(cursor, '&colour=red&size=9')).toBe(false);
-    expect(decodeCursor(cursor ?? '')).toBe(INT64_MAX);
+    const decoded = decodeCursor(cursor, '&colour=red%20%26%20%22blue%22&size=9');
+    expect([decoded?.id, decoded?.isOf('https://toys.example/v1/toys')]).toEqual([INT64_MAX, true]);
   });
 
   it('links to the next one after any identifier, also for a concurrent equal request', async () => {
     const shared: Page<object> = { ...items, next: 0n };
     const link = async () => (await respond((reply) => respondWithPage(reply, '/v1/toys', query({}), shared))).headers['link'];
-    const expected = `</v1/toys?limit=20&cursor=${encodeCursor(0n, '')}>; rel="next"`;
+    const expected = `</v1/toys?limit=20&cursor=${encodeCursor(0n, '/v1/toys', '')}>; rel="next"`;
     expect([await link(), await link()]).toEqual([expected, expected]);
   });
 
@@ -71,11 +70,13 @@ describe('a page', () => {
     expect(links.map((value) => /colour=(\w+)/.exec(String(value))?.[1])).toEqual(['red', 'RED', 'red']);
   });
 
-  it('starts after the identifier of its cursor, which is valid only for its filters', () => {
-    const cursor = encodeCursor(5n, '&colour=red');
-    expect(query({ cursor, colour: 'red' }).after).toBe(5n);
-    expect(query({ cursor: encodeCursor(0n, '') }).after).toBe(0n);
-    expect(query({}).after).toBeUndefined();
+  it('starts after the identifier of its cursor, which is valid only for its filters and its list', () => {
+    const cursor = encodeCursor(5n, '/v1/toys', '&colour=red');
+    expect(query({ cursor, colour: 'red' }).pageOf('/v1/toys')).toEqual({ limit: 20, after: 5n });
+    expect(query({ limit: 3 }).pageOf('/v1/toys')).toEqual({ limit: 3, after: undefined });
+    expect(() => query({ cursor, colour: 'red' }).pageOf('/v1/shops/1/toys')).toThrow(
+      new DomainError(INVALID_REQUEST, "cursor must be a cursor from this list's Link header, with the same filters"),
+    );
     expect(validateSync(query({ cursor, colour: 'red' }))).toEqual([]);
     expect(validateSync(query({ cursor, colour: 'blue' }))).toMatchObject([{ property: 'cursor' }]);
   });
@@ -89,7 +90,7 @@ describe('a page', () => {
   it('has a valid example in the OpenAPI document', () => {
     const { example } = pageHeaders('/v1/toys', { colour: 'red' }).Link;
     const [, cursor = ''] = /^<\/v1\/toys\?limit=20&colour=red&cursor=(.+)>; rel="next"$/.exec(example) ?? [];
-    expect([acceptsCursor(cursor, '&colour=red'), decodeCursor(cursor)]).toEqual([true, 20n]);
+    expect(query({ cursor, colour: 'red' }).pageOf('/v1/toys').after).toBe(20n);
   });
 });
 
@@ -98,14 +99,15 @@ class ListVisitsQuery extends OrderedPageQueryOf('visits', { sort: { startsAt: '
   from?: Date;
 }
 
+const VISITS = '/v1/visits';
 const SORT_RULE = 'must be one of startsAt, -startsAt, reason, -reason';
 const visitsQuery = (values: object) => Object.assign(new ListVisitsQuery(), values);
 const STARTS_AT = new Date('2026-11-22T10:00:00.123Z');
 
 describe('an ordered page', () => {
   it('has one of the declared orders, which are documented', () => {
-    expect(visitsQuery({}).order).toEqual({ by: 'startsAt', descending: true });
-    expect(visitsQuery({ sort: 'reason' }).order).toEqual({ by: 'reason', descending: false });
+    expect(visitsQuery({}).pageOf(VISITS, 'startsAt').order).toEqual({ by: 'startsAt', descending: true });
+    expect(visitsQuery({ sort: 'reason' }).pageOf(VISITS, 'startsAt').order).toEqual({ by: 'reason', descending: false });
     expect(validateSync(visitsQuery({ sort: '-reason' }))).toEqual([]);
     for (const sort of ['', '-', '--reason', ' reason', 'status', 'constructor', '__proto__', ['reason'], 1, null])
       expect(validateSync(visitsQuery({ sort }))).toMatchObject([{ constraints: { [SORT_RULE]: `sort ${SORT_RULE}` } }]);
@@ -115,34 +117,34 @@ describe('an ordered page', () => {
 
   it('starts after the position of its cursor, which is valid only for its order and filters', () => {
     const at = { value: STARTS_AT, id: 5n };
-    const cursor = encodePosition(at, '&sort=-startsAt&status=booked');
+    const cursor = encodeCursor(at, VISITS, '&sort=-startsAt&status=booked');
     const valid = { cursor, status: 'booked' };
-    expect(visitsQuery(valid).after).toEqual(at);
-    expect(visitsQuery({}).after).toBeUndefined();
+    expect(visitsQuery(valid).pageOf(VISITS, 'startsAt').after).toMatchObject(at);
+    expect(() => visitsQuery(valid).pageOf('/v1/pets/7/visits', 'startsAt')).toThrow('with the same filters and sort');
     expect(validateSync(visitsQuery(valid))).toEqual([]);
     const other = [
       { status: 'cancelled' },
       { sort: 'startsAt' },
       { sort: 'reason' },
       { from: STARTS_AT },
-      { cursor: encodeCursor(5n, '') },
+      { cursor: encodeCursor(5n, VISITS, '') },
     ];
     for (const change of other) expect(validateSync(visitsQuery({ ...valid, ...change }))).toMatchObject([{ property: 'cursor' }]);
     // A value of another type would be an error of the database.
-    const text = encodePosition({ value: 'soon', id: 5n }, '&sort=-startsAt');
+    const text = encodeCursor({ value: 'soon', id: 5n }, VISITS, '&sort=-startsAt');
     expect(validateSync(visitsQuery({ cursor: text }))).toMatchObject([{ property: 'cursor' }]);
   });
 
   it('has the range of its order, and rejects a range of another one', () => {
     const from = STARTS_AT;
-    expect(visitsQuery({ limit: 7, from }).within('startsAt', { from, to: undefined })).toEqual({
+    expect(visitsQuery({ limit: 7, from }).pageOf(VISITS, 'startsAt', { from, to: undefined })).toEqual({
       limit: 7,
       after: undefined,
       order: { by: 'startsAt', descending: true, from, to: undefined },
     });
-    expect(visitsQuery({ sort: 'reason' }).within('startsAt', {}).order).toEqual({ by: 'reason', descending: false });
+    expect(visitsQuery({ sort: 'reason' }).pageOf(VISITS, 'startsAt', {}).order).toEqual({ by: 'reason', descending: false });
     for (const range of [{ from }, { to: from }]) {
-      expect(() => visitsQuery({ sort: 'reason' }).within('startsAt', range)).toThrow(
+      expect(() => visitsQuery({ sort: 'reason' }).pageOf(VISITS, 'startsAt', range)).toThrow(
         new DomainError(INVALID_REQUEST, 'A range of startsAt requires sort to be startsAt or -startsAt'),
       );
     }
@@ -158,7 +160,7 @@ describe('an ordered page', () => {
       );
       return headers['link'];
     };
-    const cursor = encodePosition({ value: STARTS_AT, id: 9n }, '&from=2026-11-22T10%3A00%3A00.123Z&sort=-startsAt');
+    const cursor = encodeCursor({ value: STARTS_AT, id: 9n }, VISITS, '&from=2026-11-22T10%3A00%3A00.123Z&sort=-startsAt');
     for (const from of ['2026-11-22T10:00:00.123Z', '2026-11-22T12:00:00.123+02:00']) {
       const expected = `</v1/visits?limit=7&from=${encodeURIComponent(from)}&sort=-startsAt&cursor=${cursor}>; rel="next"`;
       expect(await link(from)).toBe(expected);
@@ -168,7 +170,7 @@ describe('an ordered page', () => {
   it('has a valid example in the OpenAPI document', () => {
     const { example } = pageHeaders('/v1/visits', { sort: 'startsAt' }, { value: STARTS_AT, id: 20n }).Link;
     expect(example).toBe(
-      `</v1/visits?limit=20&sort=startsAt&cursor=${encodePosition({ value: STARTS_AT, id: 20n }, '&sort=startsAt')}>; rel="next"`,
+      `</v1/visits?limit=20&sort=startsAt&cursor=${encodeCursor({ value: STARTS_AT, id: 20n }, VISITS, '&sort=startsAt')}>; rel="next"`,
     );
   });
 });

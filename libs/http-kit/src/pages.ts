@@ -13,7 +13,7 @@ import {
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { acceptsCursor, CURSOR_SCHEMA, decodeCursor, decodePosition, encodeCursor, encodePosition, type SortType } from './cursors.js';
+import { type Cursor, CURSOR_SCHEMA, decodeCursor, encodeCursor, type SortType } from './cursors.js';
 import { INVALID_REQUEST } from './errors.js';
 import { MayBeAbsent, QueryInteger, Rule } from './validation-rules.js';
 
@@ -23,8 +23,15 @@ const LIMIT = { minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE }
 type Filters = Readonly<Record<string, string | number | bigint | boolean | Date | undefined>>;
 
 /** The query of a paginated list. */
-export interface PageQuery extends PageRequest {
+export interface PageQuery {
+  readonly limit: number;
   readonly cursor?: string;
+  /**
+   * Returns the request of a page.
+   * @param url of the list, as in `respondWithPage`
+   * @throws DomainError INVALID_REQUEST if the cursor is that of another list
+   */
+  pageOf(url: string): PageRequest;
 }
 
 const LimitParameter = (items: string): PropertyDecorator =>
@@ -34,7 +41,9 @@ const LimitParameter = (items: string): PropertyDecorator =>
     QueryInteger(LIMIT),
   );
 
-/** @param same what the cursor is bound to */
+const cursorRule = (same: string) => `must be a cursor from this list's Link header, with the same ${same}`;
+
+/** @param same what the cursor is bound to, in addition to the list */
 const CursorParameter = (same: string, isValid: (cursor: unknown, query: object) => boolean): PropertyDecorator =>
   applyDecorators(
     ApiPropertyOptional({
@@ -42,8 +51,14 @@ const CursorParameter = (same: string, isValid: (cursor: unknown, query: object)
       description: `Cursor from the \`Link\` header of the previous page. Valid only with the same ${same}.`,
     }),
     MayBeAbsent(),
-    Rule(`must be a cursor from this list's Link header, with the same ${same}`, isValid),
+    Rule(cursorRule(same), isValid),
   );
+
+/** Requires a cursor that the rule of its parameter accepts, or none. */
+function ofList(cursor: Cursor | undefined, url: string, same: string): Cursor | undefined {
+  if (!cursor || cursor.isOf(url)) return cursor;
+  throw new DomainError(INVALID_REQUEST, `cursor ${cursorRule(same)}`);
+}
 
 /**
  * Returns the base class of a list's query. Subclasses add the filters. A cursor is valid only for the filters it was made for.
@@ -54,11 +69,14 @@ export function PageQueryOf(items: string): abstract new () => PageQuery {
     @LimitParameter(items)
     limit: number = LIMIT.default;
 
-    @CursorParameter('filters', (cursor, query) => acceptsCursor(cursor, filtersOf(query)))
+    @CursorParameter('filters', (cursor, query) => decodeCursor(cursor, filtersOf(query)) !== undefined)
     cursor?: string;
 
-    get after(): bigint | undefined {
-      return this.cursor === undefined ? undefined : decodeCursor(this.cursor);
+    pageOf(url: string): PageRequest {
+      return {
+        limit: this.limit,
+        after: ofList(this.cursor === undefined ? undefined : decodeCursor(this.cursor, filtersOf(this)), url, 'filters')?.id,
+      };
     }
   }
   return PageOfItemsQuery;
@@ -67,15 +85,18 @@ export function PageQueryOf(items: string): abstract new () => PageQuery {
 /** A name in ascending order, or after a minus sign in descending order. */
 type Sort<Name extends string> = Name | `-${Name}`;
 
-/** The query of a paginated list in a declared order. It is the request of a page without a range. */
-export interface OrderedPageQuery<Name extends string> extends OrderedPageRequest<Name> {
+/** The query of a paginated list in a declared order. */
+export interface OrderedPageQuery<Name extends string> {
+  readonly limit: number;
   readonly sort: Sort<Name>;
   readonly cursor?: string;
   /**
-   * Returns the request with a range, whose bounds are members of the subclass. If `from` is not less than `to`, the page is empty.
-   * @throws DomainError INVALID_REQUEST if there is a bound, but another order
+   * Returns the request of a page with a range of one name, whose bounds are members of the subclass. If `from` is not less than `to`, the page
+   * is empty.
+   * @param url of the list, as in `respondWithPage`
+   * @throws DomainError INVALID_REQUEST if the cursor is that of another list, or if there is a bound, but another order
    */
-  within(by: Name, range: Pick<Order, 'from' | 'to'>): OrderedPageRequest<Name>;
+  pageOf(url: string, by: Name, range?: Pick<Order, 'from' | 'to'>): OrderedPageRequest<Name>;
 }
 
 export interface SortOptions<Name extends string> {
@@ -101,9 +122,9 @@ export function OrderedPageQueryOf<Name extends string>(
     ]),
   );
   const names = [...sorts.keys()];
-  const positionOf = ({ cursor, sort }: { cursor?: unknown; sort?: unknown }, query: object): Position | undefined => {
-    const type = sorts.get(sort as Sort<Name>)?.type;
-    return type && decodePosition(cursor, filtersOf(query), type);
+  const cursorOf = (query: { cursor?: unknown; sort?: unknown }): Cursor | undefined => {
+    const type = sorts.get(query.sort as Sort<Name>)?.type;
+    return type && decodeCursor(query.cursor, filtersOf(query), type);
   };
 
   abstract class OrderedPageOfItemsQuery implements OrderedPageQuery<Name> {
@@ -119,23 +140,15 @@ export function OrderedPageQueryOf<Name extends string>(
     @Rule(`must be one of ${names.join(', ')}`, (value) => sorts.has(value as Sort<Name>))
     sort: Sort<Name> = options.default;
 
-    @CursorParameter('filters and sort', (_cursor, query) => positionOf(query, query) !== undefined)
+    @CursorParameter('filters and sort', (_cursor, query) => cursorOf(query) !== undefined)
     cursor?: string;
 
-    get order(): Order<Name> {
-      const { by, descending } = sorts.get(this.sort) as Order<Name>;
-      return { by, descending };
-    }
-
-    get after(): Position | undefined {
-      return this.cursor === undefined ? undefined : positionOf(this, this);
-    }
-
-    within(by: Name, { from, to }: Pick<Order, 'from' | 'to'>): OrderedPageRequest<Name> {
-      const { limit, after, order } = this;
-      if (order.by === by) return { limit, after, order: { ...order, from, to } };
-      if (from === undefined && to === undefined) return { limit, after, order };
-      throw new DomainError(INVALID_REQUEST, `A range of ${by} requires sort to be ${by} or -${by}`);
+    pageOf(url: string, by: Name, { from, to }: Pick<Order, 'from' | 'to'> = {}): OrderedPageRequest<Name> {
+      const { by: sortedBy, descending } = sorts.get(this.sort) as Order<Name>;
+      if (sortedBy !== by && (from !== undefined || to !== undefined))
+        throw new DomainError(INVALID_REQUEST, `A range of ${by} requires sort to be ${by} or -${by}`);
+      const after = ofList(this.cursor === undefined ? undefined : cursorOf(this), url, 'filters and sort') as Position | undefined;
+      return { limit: this.limit, after, order: { by: sortedBy, descending, ...(sortedBy === by && { from, to }) } };
     }
   }
   return OrderedPageOfItemsQuery;
@@ -165,7 +178,7 @@ export const pageHeaders = (path: string, filters: Filters = {}, after: bigint |
     Link: {
       description: 'URL of the next page (RFC 8288). Present only if there are more items. Use the URL unchanged.',
       schema: { type: 'string' },
-      example: linkTo(path, DEFAULT_PAGE_SIZE, filtersOf(filters), cursorOf(after, filtersOf(filters))),
+      example: linkTo(path, DEFAULT_PAGE_SIZE, filtersOf(filters), encodeCursor(after, path, filtersOf(filters))),
     },
   }) as const;
 
@@ -187,22 +200,18 @@ interface SharedPage<Item, Next> extends Page<Item, Next> {
 export function respondWithPage<Item, Next extends bigint | Position>(
   reply: FastifyReply,
   url: string,
-  query: { readonly limit: number; readonly after?: Next | undefined },
+  query: { readonly limit: number },
   page: SharedPage<Item, Next>,
 ): JsonText<readonly Item[]> {
   if (page.next !== undefined) {
     const { url: requestUrl, query: received } = reply.request;
     if (page[LINK]?.requestUrl !== requestUrl) {
-      const cursor = cursorOf(page.next, filtersOf(query));
+      const cursor = encodeCursor(page.next, url, filtersOf(query));
       page[LINK] = { requestUrl, link: linkTo(url, query.limit, filtersOf(query, received as Filters), cursor) };
     }
     reply.header('link', page[LINK].link);
   }
   return page instanceof JsonPage ? (page as JsonPage<Item, Next>).json : JsonText.of(page.items);
-}
-
-function cursorOf(after: bigint | Position, filters: string): string {
-  return typeof after === 'bigint' ? encodeCursor(after, filters) : encodePosition(after, filters);
 }
 
 function linkTo(url: string, limit: number, filters: string, cursor: string): string {

@@ -167,6 +167,11 @@ it('a visit has treatments, which are added once', async () => {
   expect(first.text).toBe(`[${added.text}]`);
   const next = /<(.*)>/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
   expect((await send('GET', next)).json).toMatchObject([{ name: 'Bandage' }]);
+  const other = (await book()).headers.get('location') ?? '';
+  for (const list of [`${other}/treatments`, '/v1/pets']) {
+    const response = await send('GET', list + next.slice(next.indexOf('?')));
+    expect(response).toMatchObject({ status: 400, json: { code: 'invalid_request', message: expect.stringContaining('cursor') } });
+  }
   for (const [method, body] of [['GET'], ['POST', { name: 'X-ray' }]] as const)
     expect(await send(method, '/v1/visits/-1/treatments', { ...(body && { body }) })).toMatchObject({
       status: 404,

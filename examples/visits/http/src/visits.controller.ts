@@ -61,8 +61,10 @@ export class VisitsController {
   @ApiOperation({ operationId: 'listVisits', summary: 'List all visits', description: 'Returns one page in the order of `startsAt`.' })
   @ApiOkResponse({ schema: VISITS, description: 'One page, without notes', headers: pageHeaders(PATH, { sort: 'startsAt' }, FIRST) })
   async listVisits(@Query() query: ListVisitsQuery, @Res({ passthrough: true }) reply: FastifyReply): Promise<JsonText> {
-    const page = await this.listVisitsUseCase.execute({ petId: query.petId, status: query.status }, query.within('startsAt', query));
-    return respondWithPage(reply, this.publicUrl.of(PATH), query, page);
+    const url = this.publicUrl.of(PATH);
+    const request = query.pageOf(url, 'startsAt', query);
+    const page = await this.listVisitsUseCase.execute({ petId: query.petId, status: query.status }, request);
+    return respondWithPage(reply, url, query, page);
   }
 
   @Post()
@@ -133,8 +135,9 @@ export class VisitsController {
     @Query() query: ListTreatmentsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<JsonText> {
-    const page = await this.listTreatmentsUseCase.execute(visitId, query);
-    return respondWithPage(reply, this.publicUrl.of(treatmentsOf(visitId)), query, page);
+    const url = this.publicUrl.of(treatmentsOf(visitId));
+    const page = await this.listTreatmentsUseCase.execute(visitId, query.pageOf(url));
+    return respondWithPage(reply, url, query, page);
   }
 
   @Post(':visitId/treatments')

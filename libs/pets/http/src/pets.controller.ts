@@ -49,8 +49,9 @@ export class PetsController {
     headers: pageHeaders(PATH, { status: 'available' }),
   })
   async listPets(@Query() query: ListPetsQuery, @Res({ passthrough: true }) reply: FastifyReply): Promise<JsonText> {
-    const page = await this.listPetsUseCase.execute({ status: query.status, id: query.id }, query);
-    return respondWithPage(reply, this.publicUrl.of(PATH), query, page);
+    const url = this.publicUrl.of(PATH);
+    const page = await this.listPetsUseCase.execute({ status: query.status, id: query.id }, query.pageOf(url));
+    return respondWithPage(reply, url, query, page);
   }
 
   @Post()
