@@ -1,5 +1,5 @@
 import { DomainError } from '@animal-store/kernel';
-import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, setOddSettings, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Database } from '../database.js';
 import { migrateUp } from '../migrations/migrations.js';
@@ -153,6 +153,29 @@ describe('rows with values that exist', () => {
       'inserted',
     ]);
   });
+});
+
+it.each([
+  ['alone', 0],
+  ['in a batch', 4],
+])('a repeated request behind the commit of the first one gets its row, not a conflict: %s', async (name, othersCount) => {
+  const [number, key] = [`${name} number`, `${name} key`];
+  const runner = first.createQueryRunner();
+  await runner.startTransaction();
+  try {
+    const { id } = (await runner.manager.insert(InvoiceEntity, { number })).identifiers[0] as InvoiceEntity;
+    await runner.manager.insert(ClinicKeyEntity, { clientId: 1n, key, rowId: id, request: { number } });
+    const others = times(othersCount, (index) => clinic.invoice(`other ${String(index)}`, `other ${String(index)}`));
+    const repeated = clinic.invoice(number, key);
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await waitFor(async () => expect(await first.query(waiting)).not.toEqual([]), { intervalMs: 5 });
+    await runner.commitTransaction();
+    expect(await repeated).toBe(id);
+    await Promise.all(others);
+  } finally {
+    if (runner.isTransactionActive) await runner.rollbackTransaction();
+    await runner.release();
+  }
 });
 
 it.each([
