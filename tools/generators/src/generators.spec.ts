@@ -4,22 +4,25 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it, jest } from '@jest/globals';
 import { type FileChange, formatFiles, type Tree } from '@nx/devkit';
+import ts from 'typescript';
 // The tree that `nx g` itself uses; nothing is written unless it is flushed.
 import { flushChanges, FsTree } from 'nx/src/generators/tree.js';
 import { generateContext, generateLibraries, nextSteps } from './context/context.generator.js';
 import { registerContext } from './context/register-context.js';
 import { generateMigration } from './migration/migration.generator.js';
-import { namesOfContext, USED_BY_TEMPLATES } from './names.js';
+import { namesOfContext } from './names.js';
 import { generateResource, type ResourceOptions } from './resource/resource.generator.js';
-import { declaredNames } from './testing/declared-names.js';
 import { contentOf, expectFormatted, problemsIn } from './testing/generated-code.js';
-import { generateUseCase } from './use-case/use-case.generator.js';
 
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
 const LAYERS = ['contract', 'domain', 'application', 'infrastructure', 'http', 'testing'];
 const MAX_FILES = 52;
 /** The part of docs/architecture.md that the generator edits. The suite `generators` uses the whole page. */
 const MAP = '- [`libs/pets`](../libs/pets/README.md): pets\n\n**Platform**\n';
+
+/** Of the regular plurals in this file. */
+const singularOf = (name: string) => name.slice(0, -1);
+const namesOf = (name: string) => namesOfContext(name, singularOf(name));
 
 const textOf = (tree: Tree, path: string) => tree.read(path, 'utf-8') ?? '';
 
@@ -29,7 +32,7 @@ const free = (name: string): string => (existsSync(join(WORKSPACE, 'libs', name)
 async function generate(name: string): Promise<Tree> {
   const tree = new FsTree(WORKSPACE, false);
   tree.write('docs/architecture.md', MAP);
-  await generateContext(tree, { name });
+  await generateContext(tree, { name, singular: singularOf(name) });
   return tree;
 }
 
@@ -37,7 +40,7 @@ async function generate(name: string): Promise<Tree> {
 const folder = mkdtempSync(join(tmpdir(), 'animal-store-generators-'));
 cpSync(join(WORKSPACE, '.prettierrc.json'), join(folder, '.prettierrc.json'));
 const orders = new FsTree(folder, false);
-generateLibraries(orders, namesOfContext('orders'));
+generateLibraries(orders, namesOf('orders'));
 await formatFiles(orders);
 const generated = orders.listChanges();
 flushChanges(folder, generated);
@@ -48,16 +51,15 @@ const [SINGLE, DOUBLE, ZEBRAS] = [free('orders'), free('purchase-orders'), free(
 const single = await generate(SINGLE);
 const double = await generate(DOUBLE);
 const zebras = await generate(ZEBRAS);
-for (const kind of ['query', 'command'] as const) await generateUseCase(zebras, { name: `${kind}-zebra`, context: ZEBRAS, kind });
 await generateMigration(zebras, { name: 'add-stripes', context: ZEBRAS });
-const ZEBRA = namesOfContext(ZEBRAS);
+const ZEBRA = namesOf(ZEBRAS);
 // What a team may have changed.
 const entityFile = `libs/${ZEBRAS}/infrastructure/src/${ZEBRA.file}.entity.ts`;
 zebras.write(entityFile, textOf(zebras, entityFile).replace(/^export class/m, '// A comment.\nexport class'));
 const indexFile = `libs/${ZEBRAS}/application/src/index.ts`;
 zebras.write(indexFile, textOf(zebras, indexFile).replaceAll(/\{ (\w+) \}/g, '{\n  $1,\n}'));
 const beforeResource = new Map(zebras.listChanges().map((file) => [file.path, contentOf(file)]));
-await generateResource(zebras, { name: 'hoof-prints', context: ZEBRAS, parent: ZEBRA.file });
+await generateResource(zebras, { name: 'hoof-prints', singular: 'hoof-print', context: ZEBRAS, parent: ZEBRA.file });
 env.restore();
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -66,7 +68,7 @@ describe.each([
   [SINGLE, single],
   [DOUBLE, double],
 ])('nx g @animal-store/tools:context %s', (context, tree) => {
-  const { file: singular, Entity, Entities, variables } = namesOfContext(context);
+  const { file: singular, Entity, Entities, variables } = namesOf(context);
   const changes = tree.listChanges();
   const pathsOf = (wanted: FileChange['type']) => changes.flatMap(({ type, path }) => (type === wanted ? path : []));
   const addedLines = (path: string) => {
@@ -158,7 +160,7 @@ describe.each([
   });
 
   it('prints which file to open, how to run the tests, and which request to send', () => {
-    const text = nextSteps(namesOfContext(context));
+    const text = nextSteps(namesOf(context));
     expect(text).toContain(` npm test -- -p '${context}-*'\n`);
     expect(text).toContain(` http://localhost:3000/v1/${context}\n`);
     const [, file = ''] = /Open first +(\S+)/.exec(text) ?? [];
@@ -166,13 +168,13 @@ describe.each([
   });
 
   it('rejects a context that exists', async () => {
-    await expect(generateContext(tree, { name: context })).rejects.toThrow(`libs/${context} already exists`);
+    await expect(generateContext(tree, { name: context, singular: singularOf(context) })).rejects.toThrow(`libs/${context} already exists`);
   });
 });
 
 describe('the context pets', () => {
   const again = new FsTree('/nowhere', false);
-  generateLibraries(again, namesOfContext('pets'));
+  generateLibraries(again, namesOf('pets'));
   /** The name of a migration begins with the time when it was generated. */
   const files = again.listChanges().map((file) => [file.path.replace(/\/[0-9]{13}-/, '/[0-9]*-'), contentOf(file)] as const);
 
@@ -205,11 +207,31 @@ function withReferencesOf(config: Config, { references }: Config): Config {
   return { ...config, ...(references && { references }) };
 }
 
-it('the code of a context, its resource, use cases and migrations compiles', () => {
+it('the code of a context, its resource and migrations compiles', () => {
   // The client needs the types of the OpenAPI document, which the generator writes at its end.
   const files = zebras.listChanges().filter(({ path }) => path.endsWith('.ts') && !path.startsWith('libs/client/'));
   const sources = new Map(files.map((file) => [join(WORKSPACE, file.path), contentOf(file)]));
   expect(problemsIn(sources, ZEBRAS)).toEqual([]);
+});
+
+it('each keyword of TypeScript is rejected, or the code of a context with this name compiles', () => {
+  const isAccepted = (plural: string, singular: string) => {
+    try {
+      return namesOfContext(plural, singular).context !== '';
+    } catch {
+      return false;
+    }
+  };
+  const { FirstKeyword, LastKeyword } = ts.SyntaxKind;
+  const keywords = Array.from({ length: LastKeyword - FirstKeyword + 1 }, (_, index) => String(ts.tokenToString(FirstKeyword + index)));
+  const accepted = keywords.filter((word) => isAccepted(word, 'zebra') && isAccepted('zebras', word));
+  expect(accepted).toEqual(expect.arrayContaining(['async', 'of', 'type']));
+  const tree = new FsTree(WORKSPACE, false);
+  for (const [index, word] of accepted.entries()) generateLibraries(tree, namesOfContext(word, accepted[index - 1] ?? 'zebra'));
+  const files = tree
+    .listChanges()
+    .filter(({ path }) => /^libs\/\w+\/(?:contract|domain|application|infrastructure|http)\/.*(?<!\.spec)\.ts$/.test(path));
+  expect(problemsIn(new Map(files.map((file) => [join(WORKSPACE, file.path), contentOf(file)])), ...accepted)).toEqual([]);
 });
 
 describe('nx g @animal-store/tools:resource', () => {
@@ -263,24 +285,33 @@ describe('nx g @animal-store/tools:resource', () => {
   it.each<[string, Partial<ResourceOptions>, string]>([
     ['an unknown context', { context: 'shops' }, 'unknown context "shops"; must be one of'],
     ['an unknown parent', { parent: 'horse' }, `the context ${ZEBRAS} has no resource "horse": `],
-    ['a resource that exists', { name: 'hoof-prints' }, `libs/${ZEBRAS}/domain/src/hoof-print.ts already exists`],
-    ['the name of its context', { name: ZEBRAS }, 'already exists'],
-    ['a reserved word', { name: 'classes' }, 'class is a reserved word of TypeScript'],
-    ['a name of the templates', { name: 'queries' }, 'query is used in the generated code'],
-    ['a name of the client', { name: 'request-attempts' }, 'cannot be the name of a resource: the client already exports RequestAttempt'],
-    ['a name that PostgreSQL would truncate', { name: 'very-long-names-of-muddy-hoof-prints' }, 'would have more than 63 characters'],
+    ['a resource that exists', { name: 'hoof-prints', singular: 'hoof-print' }, 'the client already exports HoofPrint'],
+    ['the name of its context', { name: ZEBRAS, singular: ZEBRA.file }, 'Repository would have two meanings'],
+    ['a reserved word', { name: 'classes', singular: 'class' }, 'class is a reserved word of TypeScript'],
+    ['a name of the templates', { name: 'queries', singular: 'query' }, 'query would have two meanings'],
+    ['a name of its parent', { name: `${ZEBRA.file}-lists`, singular: `${ZEBRA.file}-view` }, 'already exports'],
+    [
+      'a name of the client',
+      { name: 'request-attempts', singular: 'request-attempt' },
+      'cannot be the name of a resource: the client already exports RequestAttempt',
+    ],
+    [
+      'a name that PostgreSQL would truncate',
+      { name: 'very-long-names-of-muddy-hoof-prints', singular: 'very-long-names-of-muddy-hoof-print' },
+      'would have more than 63 characters',
+    ],
     ['a name that is not kebab-case', { name: 'HoofPrints' }, 'must be in kebab-case'],
   ])('rejects %s', async (_what, options, reason) => {
-    const before = zebras.listChanges().length;
-    await expect(generateResource(zebras, { name: 'manes', context: ZEBRAS, parent: ZEBRA.file, ...options })).rejects.toThrow(reason);
-    expect(zebras.listChanges()).toHaveLength(before);
+    await expect(
+      generateResource(zebras, { name: 'manes', singular: 'mane', context: ZEBRAS, parent: ZEBRA.file, ...options }),
+    ).rejects.toThrow(reason);
   });
 
   it('names what a changed context lacks', async () => {
     const index = `libs/${ZEBRAS}/testing/src/index.ts`;
     const text = textOf(zebras, index);
     zebras.write(index, text.replace(`InMemory${Entities} }`, `InMemory${Entities} as InMemoryOnes }`));
-    await expect(generateResource(zebras, { name: 'manes', context: ZEBRAS, parent: ZEBRA.file })).rejects.toThrow(
+    await expect(generateResource(zebras, { name: 'manes', singular: 'mane', context: ZEBRAS, parent: ZEBRA.file })).rejects.toThrow(
       `libs/${ZEBRAS}/testing does not export InMemory${Entities}; a generated resource requires it`,
     );
     zebras.write(index, text);
@@ -288,21 +319,22 @@ describe('nx g @animal-store/tools:resource', () => {
 });
 
 it.each([
-  ['request-attempts', 'the client already exports RequestAttempt'],
-  ['routes', 'the error code route_not_found already exists'],
-  ['large-integers', 'docs/guides/large-integers.md already exists'],
-  ['deliveries', 'apps/api/src/registered-contexts.ts already exports DeliveriesModule'],
-])('rejects the name %s, which a shared file has', async (name, reason) => {
+  ['request-attempts', 'request-attempt', 'the client already exports RequestAttempt'],
+  ['routes', 'route', 'the error code route_not_found already exists'],
+  ['large-integers', 'large-integer', 'docs/guides/large-integers.md already exists'],
+  ['deliveries', 'delivery', 'apps/api/src/registered-contexts.ts already exports DeliveriesModule'],
+  ['exact-json', 'text-value', 'Generated file already exists'],
+])('rejects the name %s, which a shared file has', async (name, singular, reason) => {
   const tree = new FsTree(WORKSPACE, false);
   tree.write('apps/api/src/registered-contexts.ts', `export { DeliveriesModule } from './jobs/deliveries.module.js';\n`);
-  await expect(generateContext(tree, { name })).rejects.toThrow(reason);
+  await expect(generateContext(tree, { name, singular })).rejects.toThrow(reason);
 });
 
 it('starts the next release in the API changelog if it has none', () => {
   const tree = new FsTree(WORKSPACE, false);
   tree.write('docs/architecture.md', MAP);
   tree.write('docs/guides/changelog.md', '# API changelog\n\n## 2.0.0\n\n- Text.\n');
-  registerContext(tree, namesOfContext(SINGLE));
+  registerContext(tree, namesOf(SINGLE));
   expect(textOf(tree, 'docs/guides/changelog.md')).toMatch(
     /^# API changelog\n\n## Next release\n\n### Added\n\n- `list\w+`, .*\.\n\n## 2\.0\.0\n\n- Text\.\n$/,
   );
@@ -312,23 +344,6 @@ it('formats the files of a context', () =>
   expectFormatted(generated.filter(({ path }) => /\/orders(?:\.controller\.ts|\/README\.md)$/.test(path))));
 
 describe('in a context', () => {
-  it.each([
-    ['query', 'OrderReader'],
-    ['command', 'OrderRepository'],
-  ] as const)('use-case generates a %s with its spec, exports it and provides it', async (kind, port) => {
-    const tree = new FsTree(folder, false);
-    await generateUseCase(tree, { name: 'cancel-order', context: 'orders', ...(kind === 'command' && { kind }) });
-    expect(textOf(tree, 'libs/orders/application/src/cancel-order.ts')).toContain(
-      `export class CancelOrder {\n  constructor(private readonly orders: ${port}) {}\n`,
-    );
-    expect(textOf(tree, 'libs/orders/application/src/cancel-order.spec.ts')).toContain('new CancelOrder(');
-    expect(textOf(tree, 'libs/orders/application/src/index.ts')).toMatch(/^export \{ CancelOrder \} from '.\/cancel-order.js';$/m);
-    const module = textOf(tree, 'libs/orders/http/src/orders.module.ts');
-    expect(module).toContain(`provideUseCase(CancelOrder, ${port})`);
-    expect(module).toContain("import { CancelOrder, CreateOrder, GetOrder, ListOrders } from '@animal-store/orders-application';");
-    await expectFormatted(tree.listChanges());
-  });
-
   it('migration generates a class that is applied last', async () => {
     const tree = new FsTree(folder, false);
     const migrations = 'libs/orders/infrastructure/src/migrations';
@@ -352,37 +367,15 @@ describe('in a context', () => {
   });
 
   it.each([
-    ['no context', { name: 'cancel-order', context: 'shops' }, 'unknown context "shops"; must be one of orders'],
-    ['a name that is not kebab-case', { name: 'CancelOrder', context: 'orders' }, 'must be in kebab-case'],
-  ])('both reject %s', async (_what, options, reason) => {
-    await expect(generateUseCase(new FsTree(folder, false), options)).rejects.toThrow(reason);
+    ['an unknown context', { name: 'add-due-date', context: 'shops' }, 'unknown context "shops"; must be one of orders'],
+    ['a name that is not kebab-case', { name: 'AddDueDate', context: 'orders' }, 'must be in kebab-case'],
+    ['a name that exists', { name: 'create-orders', context: 'orders' }, 'create-orders.ts already exists'],
+  ])('migration rejects %s', async (_what, options, reason) => {
     await expect(generateMigration(new FsTree(folder, false), options)).rejects.toThrow(reason);
   });
-
-  it('both reject a name that exists', async () => {
-    const tree = new FsTree(folder, false);
-    await expect(generateUseCase(tree, { name: 'get-order', context: 'orders' })).rejects.toThrow('get-order.ts already exists');
-    await expect(generateMigration(tree, { name: 'create-orders', context: 'orders' })).rejects.toThrow('create-orders.ts already exists');
-  });
-
-  it('use-case names the missing port', async () => {
-    await expect(generateUseCase(single, { name: 'cancel-order', context: 'access', singular: 'api-key' })).rejects.toThrow(
-      'libs/access/domain has no port ApiKeyReader',
-    );
-  });
 });
 
-it('a context cannot have a name that the templates declare or import', () => {
-  const names = zebras
-    .listChanges()
-    .flatMap((file) => (file.type === 'CREATE' && file.path.endsWith('.ts') ? declaredNames(contentOf(file)) : []));
-  const unreserved = names.filter(
-    (name) => /^[A-Za-z]+$/.test(name) && !/zebra|hoofPrint|hoof_print/i.test(name) && !USED_BY_TEMPLATES.has(name),
-  );
-  expect([...new Set(unreserved)].sort()).toEqual([]);
-});
-
-describe.each(['context', 'resource', 'use-case', 'migration'])('the options of %s', (generator) => {
+describe.each(['context', 'resource', 'migration'])('the options of %s', (generator) => {
   it('are prompted for if they are missing', () => {
     const { required, properties } = JSON.parse(readFileSync(join(import.meta.dirname, generator, 'schema.json'), 'utf8')) as {
       required: string[];

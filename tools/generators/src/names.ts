@@ -1,5 +1,5 @@
-import lemmatizer from 'wink-lemmatizer';
-import { POSTGRES_KEYWORDS } from './postgres-keywords.ts';
+import ts from 'typescript';
+import { templateIdentifiers } from './template-identifiers.ts';
 
 /** The forms of a resource's name in code. The examples are for `purchase-orders`. */
 export interface ResourceNames {
@@ -29,31 +29,17 @@ const KEBAB_CASE = /^[a-z]+(?:-[a-z]+)*$/;
 /** Leaves room for suffixes within PostgreSQL's 63 bytes. */
 const MAX_LENGTH = 40;
 
-/** Reserved names: scopes of the workspace, schemas and tables of the platform in PostgreSQL, and a name that the boundary probes use. */
-const RESERVED_NAMES = ['platform', 'apps', 'tools', 'public', 'information-schema', 'planted', 'idempotency-keys', 'events', 'jobs'];
+/** Scopes of the workspace, schemas and tables of the platform in PostgreSQL, and ignored folders. */
+const RESERVED_NAMES = 'platform apps tools public information-schema events jobs idempotency-keys dist bundle coverage'.split(' ');
 
-const RESERVED_IN_TYPESCRIPT = new Set(
-  `arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for
-  function if implements import in instanceof interface let new null package private protected public return static super switch
-  this throw true try typeof undefined var void while with yield`.split(/\s+/),
-);
-/** Names that the generated code declares or imports, and `client`, because its table of idempotency keys has a column client_id. */
-export const USED_BY_TEMPLATES = new Set(
-  `a adapterName added after again all api app args b beforeAll beforeEach body client clientId code components context count
-  create created createdHeaders database dataSource describe describeMigrations different empty entities
-  etag existing expect expected expectError expectStatus fc fetch fetchOf filter first found headers i id ids index input insert
-  invalid isSame isVisibleText it items key last limit link linksOf listPage matching message missing name names newBody next one
-  operations options other others overrides own page pageHeaders pageOf pages params path pathOf postTo provideUseCase publicUrl
-  query queryRunner read reader reason recorded rejected replayed reply repository request requests respondWithCreated
-  respondWithPage response result results retrieve revalidate row rows second sent stringifyJson text third throwConstraintErrors
-  throwDomainErrors transport unit url useDatabase useOwnService value values violations visibleTextRule visibleTexts visited
-  AnimalStore ApiBody ApiCreatedResponse ApiExtraModels ApiOkResponse ApiOperation APIPromise
-  ApiProperty ApiSchema ApiTags BatchedRepository Body Column Controller CreateOptions DataSource DomainError Dto Entity
-  ErrorDefinition FastifyReply Get Global HttpResponse IdempotencyKey IdempotencyKeyEntity IdParam INPUT IsVisibleText JsonText
-  MigrationInterface MISSING Module OTHER Page PagePromise PageQueryOf PageRequest PATH Persistence Post PrimaryGeneratedColumn
-  PublicUrl Query QueryRunner Repository RequestIdempotencyKey RequestOptions RequireScopes Res Revalidated STORED Throws
-  Transport`.split(/\s+/),
-);
+const { SyntaxKind } = ts;
+const isReserved = (kind: ts.SyntaxKind) =>
+  (kind >= SyntaxKind.FirstReservedWord && kind <= SyntaxKind.LastReservedWord) ||
+  (kind >= SyntaxKind.FirstFutureReservedWord && kind <= SyntaxKind.LastFutureReservedWord);
+/** Words that cannot name a variable of a module, or a property of a class. */
+const RESERVED_IN_TYPESCRIPT = new Set(['arguments', 'await', 'constructor', 'eval', 'undefined']);
+for (let kind = SyntaxKind.FirstKeyword; kind <= SyntaxKind.LastKeyword; kind++)
+  if (isReserved(kind)) RESERVED_IN_TYPESCRIPT.add(ts.tokenToString(kind) ?? '');
 
 /** @throws Error that names the rule */
 export function assertKebabCase(name: string, what: string): void {
@@ -63,11 +49,8 @@ export function assertKebabCase(name: string, what: string): void {
 }
 
 /** @throws Error that names the rule */
-export function namesOfContext(context: string, singular = singularOf(context)): ContextNames {
+export function namesOfContext(context: string, singular: string): ContextNames {
   assertKebabCase(context, 'the name');
-  if (singular === undefined) {
-    throw new Error(`cannot derive the singular of "${context}": use a plural such as orders, or add --singular=<singular>`);
-  }
   assertKebabCase(singular, 'the singular');
   if (singular === context) throw new Error(`the singular of "${context}" must differ from the plural`);
   const names = {
@@ -87,31 +70,26 @@ export function namesOfContext(context: string, singular = singularOf(context)):
   return names;
 }
 
-function assertNotReserved({ context, schema, Entity, Entities, variable, variables }: ContextNames): void {
+function assertNotReserved(names: ContextNames): void {
+  const { context, schema, Entity, Entities, variable, variables } = names;
   const rejection = (name: string, reason: string) =>
     new Error(`"${context}" cannot be the name of a context or resource: ${name} ${reason}`);
   if (RESERVED_NAMES.includes(context)) throw rejection(context, 'is a reserved name of the workspace');
-  if (context.startsWith('new-')) throw rejection(context, 'would conflict with the class names of new entities');
-  if (POSTGRES_KEYWORDS.includes(schema) || schema.startsWith('pg_')) throw rejection(schema, 'is a reserved word of SQL');
-  for (const name of [variable, variables]) {
-    if (RESERVED_IN_TYPESCRIPT.has(name)) throw rejection(name, 'is a reserved word of TypeScript');
-    if (USED_BY_TEMPLATES.has(name)) throw rejection(name, 'is used in the generated code');
-  }
-  for (const name of [Entity, Entities]) {
-    if (name in globalThis || USED_BY_TEMPLATES.has(name)) throw rejection(name, 'is a global name or is used in the generated code');
-  }
+  if (schema.startsWith('pg_')) throw rejection(schema, 'is reserved in PostgreSQL');
+  for (const name of [variable, variables]) if (RESERVED_IN_TYPESCRIPT.has(name)) throw rejection(name, 'is a reserved word of TypeScript');
+  for (const name of [Entity, Entities]) if (name in globalThis) throw rejection(name, 'is a global name');
+  assertDistinct(context, names);
 }
 
-/** Returns the name with its last word in the singular, or undefined if that is unknown. */
-export function singularOf(plural: string): string | undefined {
-  const start = plural.lastIndexOf('-') + 1;
-  const word = plural.slice(start);
-  // In WordNet, "specie" are coins.
-  if (word === 'species') return undefined;
-  const noun = lemmatizer.noun(word);
-  if (noun !== word) return plural.slice(0, start) + noun;
-  // Regular plurals that WordNet lacks, such as webhooks.
-  return /[^aeiousw]s$/.test(word) ? plural.slice(0, -1) : undefined;
+/** @throws Error if two identifiers of the generated code would be equal */
+export function assertDistinct(context: string, names: object): void {
+  const { plain, named } = templateIdentifiers(names);
+  const declared = new Set(plain);
+  for (const name of named) {
+    if (declared.has(name))
+      throw new Error(`"${context}" cannot be the name of a context or resource: ${name} would have two meanings in the generated code`);
+    declared.add(name);
+  }
 }
 
 export function pascalCase(kebab: string): string {

@@ -1,15 +1,17 @@
 import { join } from 'node:path';
-import { formatFiles, generateFiles, installPackagesTask, type Tree } from '@nx/devkit';
+import { formatFiles, generateFiles, installPackagesTask, OverwriteStrategy, type Tree } from '@nx/devkit';
 import { type ContextNames, namesOfContext } from '../names.ts';
 import { updateOpenApi } from '../update-openapi.ts';
 import { LIBRARIES } from './libraries.ts';
 import { assertFree, registerContext } from './register-context.ts';
 
 const FILES = join(import.meta.dirname, 'files');
+/** The name of a context may be that of a file in a shared folder. */
+const OPTIONS = { overwriteStrategy: OverwriteStrategy.ThrowIfExisting };
 
 export interface ContextOptions {
   readonly name: string;
-  readonly singular?: string;
+  readonly singular: string;
   /** What the context is, for docs/architecture.md. */
   readonly description?: string;
 }
@@ -29,14 +31,14 @@ export function generateLibraries(tree: Tree, names: ContextNames): void {
   const root = `libs/${names.context}`;
   const libraries = LIBRARIES.map(({ layer, references, contents }) => ({ layer, references, contents: contents(names) }));
   const substitutions = { ...names, timestamp: String(Date.now()), libraries };
-  generateFiles(tree, join(FILES, 'context'), root, substitutions);
+  generateFiles(tree, join(FILES, 'context'), root, substitutions, OPTIONS);
   for (const library of libraries) {
-    generateFiles(tree, join(FILES, 'library'), `${root}/${library.layer}`, { ...substitutions, ...library });
-    generateFiles(tree, join(FILES, library.layer), `${root}/${library.layer}/src`, substitutions);
+    generateFiles(tree, join(FILES, 'library'), `${root}/${library.layer}`, { ...substitutions, ...library }, OPTIONS);
+    generateFiles(tree, join(FILES, library.layer), `${root}/${library.layer}/src`, substitutions, OPTIONS);
   }
-  generateFiles(tree, join(FILES, 'client'), 'libs/client/src', substitutions);
-  generateFiles(tree, join(FILES, 'guide'), 'docs/guides', substitutions);
-  generateFiles(tree, join(FILES, 'e2e'), `apps/api-e2e/src/contexts/${names.context}`, substitutions);
+  generateFiles(tree, join(FILES, 'client'), 'libs/client/src', substitutions, OPTIONS);
+  generateFiles(tree, join(FILES, 'guide'), 'docs/guides', substitutions, OPTIONS);
+  generateFiles(tree, join(FILES, 'e2e'), `apps/api-e2e/src/contexts/${names.context}`, substitutions, OPTIONS);
 }
 
 /** Runs the steps that require the written files: links the new packages with npm, and updates the OpenAPI document. */

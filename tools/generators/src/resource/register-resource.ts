@@ -1,6 +1,6 @@
 import type { Tree } from '@nx/devkit';
 import { addChange, addOwners, CLIENT, exportFromClient } from '../context/register-context.ts';
-import { addExport, addImport, addMember, addProperty, addToArray } from '../source-edits.ts';
+import { addExport, addImport, addMember, addProperty, addToArray, exportsOf } from '../source-edits.ts';
 import { editFile, readText } from '../tree.ts';
 import type { NestedNames } from './resource.generator.ts';
 
@@ -40,7 +40,11 @@ function addExports(tree: Tree, { context, file, resource, Entity, Entities, CON
   };
   for (const [layer, modules] of Object.entries(exports)) {
     editFile(tree, `libs/${context}/${layer}/src/index.ts`, (index) =>
-      Object.entries(modules).reduce((source, [module, exported]) => addExport(source, exported, `./${module}.js`), index),
+      Object.entries(modules).reduce((source, [module, exported]) => {
+        const taken = exported.split(/,? (?:type )?/).find((name) => exportsOf(source).includes(name));
+        if (taken !== undefined) throw new Error(`libs/${context}/${layer} already exports ${taken}`);
+        return addExport(source, exported, `./${module}.js`);
+      }, index),
     );
   }
 }

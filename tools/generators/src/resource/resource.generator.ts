@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { formatFiles, generateFiles, type Tree } from '@nx/devkit';
+import { formatFiles, generateFiles, OverwriteStrategy, type Tree } from '@nx/devkit';
 import { nextTimestamp } from '../migration/migration.generator.ts';
-import { camelCase, namesOfContext, pascalCase, type ResourceNames, snakeCase } from '../names.ts';
+import { assertDistinct, camelCase, namesOfContext, pascalCase, type ResourceNames, snakeCase } from '../names.ts';
 import { updateOpenApi } from '../update-openapi.ts';
 import { exportsOf } from '../source-edits.ts';
 import { assertContext, readText } from '../tree.ts';
@@ -17,7 +17,7 @@ export interface ResourceOptions {
   readonly name: string;
   readonly context: string;
   readonly parent: string;
-  readonly singular?: string;
+  readonly singular: string;
 }
 
 /** Names in the templates. The examples are for the resource `treatments` of a visit. */
@@ -52,9 +52,11 @@ export async function generateResource(tree: Tree, options: ResourceOptions): Pr
 
 function generateResourceFiles(tree: Tree, names: NestedNames): void {
   const { context } = names;
-  for (const layer of LAYERS) generateFiles(tree, join(FILES, layer), `libs/${context}/${layer}/src`, { ...names });
-  generateFiles(tree, join(FILES, 'client'), CLIENT, { ...names });
-  generateFiles(tree, join(FILES, 'e2e'), `apps/api-e2e/src/contexts/${context}`, { ...names });
+  const generate = (folder: string, target: string) =>
+    generateFiles(tree, join(FILES, folder), target, { ...names }, { overwriteStrategy: OverwriteStrategy.ThrowIfExisting });
+  for (const layer of LAYERS) generate(layer, `libs/${context}/${layer}/src`);
+  generate('client', CLIENT);
+  generate('e2e', `apps/api-e2e/src/contexts/${context}`);
 }
 
 function namesOf(tree: Tree, { name, context, parent, singular }: ResourceOptions): NestedNames {
@@ -73,6 +75,8 @@ function namesOf(tree: Tree, { name, context, parent, singular }: ResourceOption
   };
   const longest = [`${table}_${names.parent.code}_id_id_idx`, `${names.code}_idempotency_keys_created_at_idx`];
   const tooLong = longest.find((index) => index.length > MAX_IDENTIFIER_LENGTH);
+  const ofParent = Object.entries(names.parent).map(([key, value]) => [`parent${key}`, value] as const);
+  assertDistinct(name, { ...names, ...Object.fromEntries(ofParent) });
   // PostgreSQL would truncate it, and then the adapter would not recognise its constraints.
   if (tooLong !== undefined) throw new Error(`"${name}" is too long: the index ${tooLong} would have more than 63 characters`);
   return names;
@@ -102,13 +106,9 @@ function assertExports(tree: Tree, library: string, required: readonly string[])
   if (missing.length > 0) throw new Error(`${library} does not export ${missing.join(' and ')}; a generated resource requires it`);
 }
 
-/** @throws Error if the context, the client or the API already has a name of the resource */
+/** @throws Error if the client or the API already has a name of the resource */
 function assertFree(tree: Tree, names: NestedNames): void {
-  const { context, file, resource, Entity, Entities } = names;
-  const files = [...LAYERS.map((layer) => `libs/${context}/${layer}/src`), CLIENT, `apps/api-e2e/src/contexts/${context}`];
-  const own = [`${file}.ts`, `${resource}.ts`, `${resource}.controller.ts`, `${resource}.integration.spec.ts`];
-  const existing = files.flatMap((folder) => own.map((name) => `${folder}/${name}`)).find((path) => tree.exists(path));
-  if (existing !== undefined) throw new Error(`${existing} already exists`);
+  const { resource, Entity, Entities } = names;
   assertFreeInClient(tree, names, `"${resource}" cannot be the name of a resource`);
   const document = readText(tree, 'docs/openapi.json');
   for (const operation of [`list${Entities}`, `create${Entity}`]) {

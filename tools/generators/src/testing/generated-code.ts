@@ -19,8 +19,8 @@ export async function expectFormatted(files: readonly FileChange[]): Promise<voi
   }
 }
 
-/** Compiles generated files of a context, by their absolute paths, with the libraries of the workspace. Returns the errors. */
-export function problemsIn(sources: ReadonlyMap<string, string>, context: string): string[] {
+/** Compiles generated files of contexts, by their absolute paths, with the libraries of the workspace. Returns the errors. */
+export function problemsIn(sources: ReadonlyMap<string, string>, ...contexts: readonly string[]): string[] {
   const { config } = ts.readConfigFile(join(WORKSPACE, 'tsconfig.base.json'), (path) => readFileSync(path, 'utf8')) as { config: object };
   const { options } = ts.parseJsonConfigFileContent(
     { ...config, files: [] },
@@ -32,7 +32,7 @@ export function problemsIn(sources: ReadonlyMap<string, string>, context: string
       composite: false,
       rootDir: WORKSPACE,
       customConditions: [],
-      paths: { [`@animal-store/${context}-*`]: [`./libs/${context}/*/src/index.ts`] },
+      paths: Object.fromEntries(contexts.map((context) => [`@animal-store/${context}-*`, [`./libs/${context}/*/src/index.ts`]])),
     },
   );
   const host = ts.createCompilerHost(options);
@@ -40,7 +40,7 @@ export function problemsIn(sources: ReadonlyMap<string, string>, context: string
     ...host,
     readFile: (path) => sources.get(path) ?? host.readFile(path),
     fileExists: (path) => sources.has(path) || host.fileExists(path),
-    directoryExists: (path) => path.includes(`/libs/${context}`) || host.directoryExists?.(path) === true,
+    directoryExists: (path) => contexts.some((context) => path.includes(`/libs/${context}`)) || host.directoryExists?.(path) === true,
     getSourceFile: (path, target) => ts.createSourceFile(path, sources.get(path) ?? host.readFile(path) ?? '', target, true),
   };
   const program = ts.createProgram([...sources.keys()], options, overlay);
