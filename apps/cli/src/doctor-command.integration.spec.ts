@@ -66,7 +66,7 @@ describe('a role without privileges', () => {
     ['UPDATE (last_used_at) ON access.api_keys'],
     ['USAGE ON SEQUENCE pets.pets_id_seq'],
     ['USAGE ON SCHEMA pets', 'USAGE ON SCHEMA "pets"'],
-    ['DELETE ON events.parked_events', 'DELETE ON ALL TABLES IN SCHEMA "events"'],
+    ['DELETE ON events.deliveries', 'DELETE ON ALL TABLES IN SCHEMA "events"'],
   ])('for %s is reported', async (privilege, label = privilege) => {
     await grant();
     await query(database.url, `REVOKE ${privilege} FROM ${ROLE}`);

@@ -33,7 +33,6 @@ export function addEventsCommand(program: Command, terminal: Terminal): void {
 
   list('list', 'List subscriptions with their lag and the number of their parked events.', 'subscriptions', eventStatus, {
     SUBSCRIPTION: ({ name }) => name,
-    POSITION: ({ position }) => String(position),
     LAG: ({ lag }) => String(lag),
     OLDEST: ({ lag, lagSeconds }) => (lag === 0 ? '-' : `${String(Math.round(lagSeconds))} s`),
     FAILURES: ({ attempts }) => String(attempts),

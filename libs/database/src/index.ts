@@ -67,7 +67,6 @@ export { missingPrivileges } from './migrations/missing-privileges.js';
 export { appendEvents, eventsPersistence } from './events/event-log.js';
 export { type EventObserver, EventRunner } from './events/event-runner.js';
 export {
-  DeleteOldEvents,
   eventStatus,
   forgetSubscription,
   type ParkedEvent,

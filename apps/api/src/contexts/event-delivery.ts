@@ -9,14 +9,12 @@ import {
   type SubscriptionStatus,
 } from '@animal-store/database';
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { context, ROOT_CONTEXT, SpanKind, trace, TraceFlags } from '@opentelemetry/api';
+import { context, ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api';
 import { Metrics } from '../observability/metrics.js';
-import { runInSpan } from '../observability/run-in-span.js';
-import { parseTraceParent } from '../observability/identify-requests.js';
 import type { Config } from '../process/config.js';
 import { StartupError } from '../process/startup-error.js';
 
-/** The parent of the runner's own statements, so that polling creates no traces. */
+/** The parent of the runner's statements, so that they create no traces. */
 const UNRECORDED = { traceId: '1'.padStart(32, '0'), spanId: '1'.padStart(16, '0'), traceFlags: TraceFlags.NONE };
 
 const NAME = /^[\x21-\x7e]{1,200}$/;
@@ -65,26 +63,11 @@ export class EventDelivery implements EventObserver, OnApplicationBootstrap, Bef
     await this.runner.stop();
   }
 
-  /** Runs `work` in a span that links to the request that published the event. */
-  handle(subscription: string, { type, position, traceparent }: StoredEvent, work: () => Promise<unknown>): Promise<unknown> {
-    const { traceId, spanId, sampled } = parseTraceParent(traceparent ?? undefined) ?? {};
-    const traceFlags = sampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
-    const links = traceId && spanId ? [{ context: { traceId, spanId, traceFlags } }] : [];
-    const attributes = {
-      'messaging.operation.type': 'process',
-      'messaging.destination.name': type,
-      'messaging.consumer.group.name': subscription,
-      'messaging.message.id': String(position),
-    };
-    const options = { kind: SpanKind.CONSUMER, root: true, links, attributes };
-    return runInSpan(trace.getTracer('animal-store-api'), `process ${type}`, options, work);
+  processed({ subscription }: StoredEvent): void {
+    this.metrics.eventsProcessed.inc({ subscription });
   }
 
-  processed(subscription: string, events: number): void {
-    this.metrics.eventsProcessed.inc({ subscription }, events);
-  }
-
-  failed(subscription: string, { type, position }: StoredEvent, error: unknown, isParked: boolean): void {
+  failed({ subscription, type, position }: StoredEvent, error: unknown, isParked: boolean): void {
     this.metrics.eventFailures.inc({ subscription });
     const message = `The subscription ${subscription} failed at the event ${String(position)} (${type})`;
     const reason = describeError(error);

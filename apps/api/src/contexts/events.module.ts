@@ -1,11 +1,8 @@
-import { DeleteOldEvents, eventsPersistence } from '@animal-store/database';
-import { provideUseCase } from '@animal-store/http-kit';
+import { eventsPersistence } from '@animal-store/database';
 import { Module } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 
-/** The tables of the log of events. */
-@Module({ providers: [provideUseCase(DeleteOldEvents, DataSource)] })
+/** The tables of events. */
+@Module({})
 export class EventsModule {
   static readonly persistence = eventsPersistence;
-  static readonly jobs = [{ name: 'events-delete-old', every: 3_600_000, useCase: DeleteOldEvents }];
 }

@@ -73,15 +73,15 @@ export class Metrics implements StatementObserver {
     ['job_name'],
   );
 
-  readonly eventsProcessed = this.counter('events_processed_total', 'Events that a subscription handled or parked behind another one.', [
-    'subscription',
-  ]);
+  readonly eventsProcessed = this.counter('events_processed_total', 'Events that a subscription handled.', ['subscription']);
 
   readonly eventFailures = this.counter('event_failures_total', 'Failed attempts to handle an event.', ['subscription']);
 
-  private readonly subscriptionLag = this.gauge('event_subscription_lag_events', 'Events that the subscription has not handled yet.', [
-    'subscription',
-  ]);
+  private readonly subscriptionLag = this.gauge(
+    'event_subscription_lag_events',
+    'Events that the subscription has not handled yet, without the parked ones, up to 10,000.',
+    ['subscription'],
+  );
 
   private readonly subscriptionAge = this.gauge(
     'event_subscription_lag_seconds',

@@ -65,8 +65,7 @@ it(
 
     const restarted = await start();
     await waitFor(async () => {
-      const [log] = await dataSource.query<{ end: bigint }[]>('SELECT max(position) AS "end" FROM events.events');
-      for (const { position, parked } of await eventStatus(dataSource)) expect([position, parked]).toEqual([log?.end, 0]);
+      for (const { lag, parked } of await eventStatus(dataSource)) expect([lag, parked]).toEqual([0, 0]);
     });
     await restarted.stop();
     const counted = await dataSource.query<object[]>('SELECT day, visits FROM visits.days WHERE visits > 0 ORDER BY day');

@@ -17,7 +17,7 @@ import { Batcher, BatchSlots } from '../statements/batcher.js';
 import { findOneStatement, findRecordedStatement, findStatement, type Recorded } from '../statements/find-statements.js';
 import { insertOneStatement, insertStatement, STORED } from '../statements/insert-statements.js';
 import { checkedValue, type Values } from '../statements/prepared-statement.js';
-import { activeTraceParent, type Publication, publicationOf } from '../statements/publication.js';
+import { isPublishing } from '../statements/publication.js';
 import { isSharded, type Sharding, shardingOf } from '../statements/sharding.js';
 import { Table } from '../statements/table.js';
 import { uniqueColumnsOf } from '../statements/unique-columns.js';
@@ -86,7 +86,7 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
   private readonly lists: BatchedLists<Item<Entity, Listed>>;
   private statements: ReturnType<typeof prepare<Entity>> | undefined;
   /** The event, if it may have a subscription. */
-  private readonly event: Publication | undefined;
+  private readonly event: EventDefinition | undefined;
 
   /** @param keys stores the idempotency keys of `insertOnce` */
   constructor(
@@ -95,7 +95,7 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
     { publishes, columns }: BatchedRepositoryOptions<Listed> = {},
   ) {
     const { replicas, settings } = Database.of(repository.manager);
-    this.event = publishes && publicationOf(settings, publishes);
+    this.event = isPublishing(settings) ? publishes : undefined;
     const lockTimeoutMs = settings.statementTimeoutMs || Infinity;
     this.inserts = new BatchedInserts({
       statements: () => this.prepared().inserts,
@@ -203,14 +203,12 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
   /** Reads each value once, so that later changes of the row have no effect. @throws TypeError if the database cannot store a value */
   private valuesOf(row: NewRow<Entity>): Values {
     const { columns } = this.prepared().table;
-    const values = columns.map(({ property, hasDefault }) => {
+    return columns.map(({ property, hasDefault }) => {
       const value = checkedValue(property, row[property as keyof NewRow<Entity>]);
       if (value === undefined && hasDefault)
         throw new TypeError(`${property} must have a value, because a batch does not use its default.`);
       return value;
     });
-    if (this.event) values.push(activeTraceParent());
-    return values;
   }
 
   private async runFinds(ids: readonly bigint[]): Promise<(Entity | undefined)[]> {
@@ -225,7 +223,7 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
 function prepare<Entity extends EntityWithId>(
   repository: Repository<Entity>,
   keys: Repository<IdempotencyKeyEntity> | undefined,
-  event: Publication | undefined,
+  event: EventDefinition | undefined,
 ) {
   const { pool, replicas, settings } = Database.of(repository.manager);
   if (repository.queryRunner?.isTransactionActive)
@@ -254,7 +252,7 @@ function prepareInserts(
   { metadata, manager }: Repository<ObjectLiteral>,
   table: Table,
   sharding: Sharding,
-  event: Publication | undefined,
+  event: EventDefinition | undefined,
   keys?: EntityMetadata,
 ): InsertStatements {
   // Those of a distributed table are not handled.

@@ -1,6 +1,7 @@
 import { defineEvent } from '@animal-store/kernel';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Database } from '../database.js';
+import { registerSubscriptions } from '../events/event-log.js';
 import { createShop, OrderEntity, OrderKeyEntity, OrderPlaced, recorder, type Shop } from '../testing/shop.js';
 import { BatchedRepository } from './batched-repository.js';
 
@@ -15,10 +16,11 @@ const OrderNamed = defineEvent('shop.order_named', 'orderId', { orderId: 'int64'
 beforeAll(async () => {
   shop = await createShop();
   database = await shop.open(recorder('all'), { name: 'named', reactions: [{ type: OrderNamed.type, handle: () => Promise.resolve() }] });
+  await registerSubscriptions(database);
   plain = repositoryOf();
   publishing = repositoryOf({ publishes: OrderPlaced });
 });
-afterEach(() => database.query('DROP TRIGGER IF EXISTS probe ON shop.orders; TRUNCATE shop.orders, shop.order_keys, events.events'));
+afterEach(() => database.query('DROP TRIGGER IF EXISTS probe ON shop.orders; TRUNCATE shop.orders, shop.order_keys, events.deliveries'));
 afterAll(() => shop.close());
 
 function repositoryOf(options?: { publishes: typeof OrderPlaced | typeof OrderNamed }): BatchedRepository<OrderEntity> {
@@ -35,7 +37,7 @@ const aKey = () => ({ clientId: 1n, key: String(++keys) });
 /** Inserts four rows in two statements: the first one alone. */
 const four = <Result>(insert: (customer: string) => Promise<Result>) => Promise.allSettled(['a', 'b', 'c', 'd'].map(insert));
 const events = () =>
-  database.query<{ type: string; payload: object }[]>('SELECT type, payload FROM events.events ORDER BY type, aggregateid');
+  database.query<{ type: string; payload: object }[]>('SELECT type, payload FROM events.deliveries ORDER BY type, aggregate_id');
 const stored = () => database.getRepository(OrderEntity).find({ order: { id: 'ASC' } });
 
 const INSERTS: [string, (customer: string) => Promise<OrderEntity>][] = [

@@ -5,17 +5,16 @@ import type { Database } from '../database.js';
 import { DatabaseConnection } from '../database-connection.js';
 import { effects, type Hook, moveOrder, OrderMoved, recorder } from '../testing/shop.js';
 import { useShop } from '../testing/use-shop.js';
-import { appendEvents, registerSubscriptions } from './event-log.js';
+import { appendEvents } from './event-log.js';
 import type { EventObserver, EventRunnerOptions } from './event-runner.js';
-import { DeleteOldEvents, eventStatus, parkedEvents, retryParkedEvents } from './event-status.js';
+import { eventStatus, parkedEvents, retryParkedEvents } from './event-status.js';
 import type { Subscription } from '../persistence.js';
-import { subscribe } from './subscription.js';
+import { parkBehind, pendingEvents } from './stored-event.js';
 
 const shop = useShop();
 
 function anObserver(): jest.Mocked<EventObserver> {
   return {
-    handle: jest.fn<EventObserver['handle']>((_subscription, _event, work) => work()),
     processed: jest.fn(),
     failed: jest.fn(),
     interrupted: jest.fn(),
@@ -38,6 +37,13 @@ function moveInOneTransaction(dataSource: Database, orderId: bigint, ...steps: r
 const { expectEffects } = shop;
 const parked = async () => (await parkedEvents(shop.admin)).map(({ aggregateId, error }) => `${aggregateId}: ${error}`);
 
+/** Throws for the steps, once the effect is written. */
+const failing =
+  (steps: Set<number>, error: () => Error = () => new Error('no stock')): Hook =>
+  (event) => {
+    if ('step' in event && steps.has(event.step)) throw error();
+  };
+
 describe('a subscription', () => {
   it('handles the events that are published after it was created, in order', async () => {
     const { dataSource: earlier } = await open(recorder('earlier'));
@@ -46,27 +52,18 @@ describe('a subscription', () => {
     await moveInOneTransaction(dataSource, 1n, 2, 3);
     run();
     await expectEffects('later', ['1/2', '1/3']);
-    expect(observer.processed.mock.calls).toEqual([['later', 2]]);
-    expect(observer.handle.mock.calls.map(([name, { type, aggregateid }]) => [name, type, aggregateid])).toEqual(
+    expect(observer.processed.mock.calls.map(([{ subscription, type, aggregateId }]) => [subscription, type, aggregateId])).toEqual(
       Array.from({ length: 2 }, () => ['later', 'shop.order_moved', '1']),
     );
+    expect(await shop.admin.query('SELECT FROM events.deliveries WHERE subscription = $1', ['later'])).toEqual([]);
   });
 
-  it('keeps its position when it is opened again', async () => {
+  it('keeps its events when it is opened again', async () => {
     const { dataSource } = await open(recorder('kept'));
     await moveOrder(dataSource, 1n, 1);
     const { run } = await open(recorder('kept'));
     run();
     await expectEffects('kept', ['1/1']);
-  });
-
-  it('continues after a gap of positions', async () => {
-    const { dataSource, run } = await open(recorder('gap'));
-    await moveOrder(dataSource, 1n, 1);
-    await shop.admin.query(`SELECT setval('events.position_seq', nextval('events.position_seq') + 12000)`);
-    await moveOrder(dataSource, 1n, 2);
-    run();
-    await expectEffects('gap', ['1/1', '1/2']);
   });
 
   it('is created when its process connects, before it can publish', async () => {
@@ -93,68 +90,30 @@ describe('a subscription', () => {
   });
 });
 
-describe('an event whose transaction commits late', () => {
-  it.each(['COMMIT', 'ROLLBACK'])('is waited for until its %s', async (end) => {
+describe('an event whose transaction is open', () => {
+  it.each(['COMMIT', 'ROLLBACK'])('delays no other event and needs no connection until its %s', async (end) => {
     const { dataSource, run } = await open(recorder('late'));
-    const slow = dataSource.createQueryRunner();
-    await slow.startTransaction();
-    await appendEvents(slow.manager, OrderMoved.of({ orderId: 1n, step: 1 }));
-    await moveOrder(dataSource, 2n, 2);
-    run();
-    await sleep(300);
-    expect(await effects(shop.admin, 'late')).toEqual([]);
-    await slow.query(end);
-    await slow.release();
-    await expectEffects('late', end === 'COMMIT' ? ['1/1', '2/2'] : ['2/2']);
-  });
-
-  it('is waited for if no transaction has a higher id, and the lag is reported meanwhile', async () => {
-    const { dataSource, observer, run } = await open(recorder('newest'));
-    const [quick, slow] = [dataSource.createQueryRunner(), dataSource.createQueryRunner()];
-    await quick.startTransaction();
-    await quick.query('SELECT pg_current_xact_id()');
-    await slow.startTransaction();
-    await appendEvents(slow.manager, OrderMoved.of({ orderId: 1n, step: 1 }));
-    await appendEvents(quick.manager, OrderMoved.of({ orderId: 2n, step: 2 }));
-    await quick.commitTransaction();
-    run();
-    await sleep(300);
-    expect(await effects(shop.admin, 'newest')).toEqual([]);
-    expect(observer.status).toHaveBeenCalledWith([expect.objectContaining({ name: 'newest', lag: 1 })]);
-    await slow.commitTransaction();
-    await expectEffects('newest', ['1/1', '2/2']);
-    for (const runner of [quick, slow]) await runner.release();
-  });
-
-  it('that has drawn a position but not written its row yet is waited for', async () => {
-    const { dataSource, run } = await open(recorder('drawn'));
-    const slow = dataSource.createQueryRunner();
-    await slow.startTransaction();
-    const [drawn] = (await slow.query(
-      `SELECT nextval(CASE WHEN pg_current_xact_id() IS NOT NULL THEN 'events.position_seq'::regclass END) AS position`,
-    )) as { position: bigint }[];
-    await moveOrder(dataSource, 2n, 2);
-    run();
-    await sleep(300);
-    await slow.query(
-      `INSERT INTO events.events (position, aggregatetype, aggregateid, type, payload)
-       VALUES ($1, 'shop', '1', 'shop.order_moved', '{"orderId": 1, "step": 1}')`,
-      [drawn?.position],
+    const slow = shop.admin.createQueryRunner();
+    try {
+      await slow.startTransaction();
+      await appendEvents(slow.manager, OrderMoved.of({ orderId: 1n, step: 1 }));
+      await moveOrder(dataSource, 2n, 2);
+      run();
+      await expectEffects('late', ['2/2']);
+      const { pool } = dataSource;
+      await waitFor(() => expect([pool.waitingCount, pool.totalCount - pool.idleCount]).toEqual([0, 0]));
+    } finally {
+      await slow.query(end);
+      await slow.release();
+    }
+    await moveOrder(dataSource, 2n, 3);
+    await waitFor(async () =>
+      expect((await effects(shop.admin, 'late')).sort()).toEqual([...(end === 'COMMIT' ? ['1/1'] : []), '2/2', '2/3']),
     );
-    await slow.query('COMMIT');
-    await slow.release();
-    await expectEffects('drawn', ['1/1', '2/2']);
   });
 });
 
 describe('an event that fails', () => {
-  /** Throws for the steps, once the effect is written. */
-  const failing =
-    (steps: Set<number>, error: () => Error = () => new Error('no stock')): Hook =>
-    (event) => {
-      if ('step' in event && steps.has(event.step)) throw error();
-    };
-
   it('is retried with its writes undone, and the events before it are kept', async () => {
     const steps = new Set([3]);
     const { dataSource, observer, run } = await open(recorder('retried', failing(steps)));
@@ -169,7 +128,7 @@ describe('an event that fails', () => {
     expect(await effects(shop.admin, 'retried')).toEqual(['1/1', '1/2']);
     steps.clear();
     await expectEffects('retried', ['1/1', '1/2', '1/3', '1/4']);
-    expect(observer.failed).toHaveBeenCalledWith('retried', expect.objectContaining({ aggregateid: '1' }), new Error('no stock'), false);
+    expect(observer.failed).toHaveBeenCalledWith(expect.objectContaining({ aggregateId: '1' }), new Error('no stock'), false);
     expect(await eventStatus(shop.admin)).toMatchObject([{ lag: 0, lagSeconds: 0, attempts: 0 }]);
   });
 
@@ -180,19 +139,19 @@ describe('an event that fails', () => {
     await waitFor(() => expect(observer.failed).toHaveBeenCalledTimes(1));
     const delay = async () => {
       const [row] = await shop.admin.query<{ delay: number }[]>(
-        'SELECT extract(epoch FROM next_attempt_at - now())::float8 AS delay FROM events.subscriptions',
+        'SELECT extract(epoch FROM next_attempt_at - now())::float8 AS delay FROM events.deliveries',
       );
       return row?.delay;
     };
     expect(await delay()).toBeGreaterThan(20);
     expect(await delay()).toBeLessThanOrEqual(40);
-    await shop.admin.query('UPDATE events.subscriptions SET next_attempt_at = now()');
+    await shop.admin.query('UPDATE events.deliveries SET next_attempt_at = now()');
     await waitFor(() => expect(observer.failed).toHaveBeenCalledTimes(2));
     // At most a minute.
     expect(await delay()).toBeGreaterThan(40);
     expect(await delay()).toBeLessThanOrEqual(60);
     // The clock of the database is set back by an hour.
-    await shop.admin.query("UPDATE events.subscriptions SET next_attempt_at = next_attempt_at + interval '1 h'");
+    await shop.admin.query("UPDATE events.deliveries SET next_attempt_at = next_attempt_at + interval '1 h'");
     await waitFor(() => expect(observer.failed).toHaveBeenCalledTimes(3));
   });
 
@@ -207,8 +166,8 @@ describe('an event that fails', () => {
     await moveOrder(dataSource, 5n, 7);
     await expectEffects('parking', ['1/1', '5/4', '5/5', '5/7']);
     const follower = '1: An earlier event of the aggregate is parked.';
-    expect(await parked()).toEqual(['1: Error: no stock', follower, follower]);
-    expect(observer.failed.mock.calls.map(([, , , isParked]) => isParked)).toEqual([false, false, true]);
+    await waitFor(async () => expect(await parked()).toEqual(['1: Error: no stock', follower, follower]));
+    expect(observer.failed.mock.calls.map(([, , isParked]) => isParked)).toEqual([false, false, true]);
     expect(await eventStatus(shop.admin)).toMatchObject([{ name: 'parking', lag: 0, parked: 3 }]);
   });
 
@@ -221,8 +180,7 @@ describe('an event that fails', () => {
     await waitFor(async () => expect(await parked()).toHaveLength(5));
     // A retry that fails leaves all of them parked.
     expect(await retryParkedEvents(shop.admin, 'again')).toBe(5);
-    await waitFor(async () => expect(await shop.admin.query('SELECT FROM events.parked_events WHERE retry')).toEqual([]));
-    expect(await parked()).toHaveLength(5);
+    await waitFor(async () => expect(await parked()).toHaveLength(5));
 
     steps.clear();
     const [first] = await parkedEvents(shop.admin);
@@ -238,7 +196,7 @@ describe('an event that fails', () => {
   it('is parked if it cannot be parsed', async () => {
     const { dataSource, run } = await open(recorder('parsing'));
     await moveOrder(dataSource, 1n, 1);
-    await shop.admin.query(`UPDATE events.events SET payload = '{"orderId": 1}'`);
+    await shop.admin.query(`UPDATE events.deliveries SET payload = '{"orderId": 1}'`);
     run();
     await waitFor(async () =>
       expect(await parked()).toEqual(['1: Error: The member step of an event shop.order_moved must be of the type integer.']),
@@ -247,13 +205,18 @@ describe('an event that fails', () => {
 
   it('because of a deferred constraint is parked, and the others go on', async () => {
     await shop.admin.query('ALTER TABLE shop.effects ADD CONSTRAINT once UNIQUE (order_id, step) DEFERRABLE INITIALLY DEFERRED');
-    const { dataSource, run } = await open(recorder('deferred'));
-    await moveInOneTransaction(dataSource, 1n, 1, 1);
-    await moveInOneTransaction(dataSource, 5n, 2);
-    run();
-    await expectEffects('deferred', ['1/1', '5/2']);
-    expect(await parked()).toEqual([expect.stringContaining('duplicate key value violates unique constraint "once"')]);
-    await shop.admin.query('ALTER TABLE shop.effects DROP CONSTRAINT once');
+    try {
+      const { dataSource, run } = await open(recorder('deferred'));
+      await moveInOneTransaction(dataSource, 1n, 1, 1);
+      await moveInOneTransaction(dataSource, 5n, 2);
+      run();
+      await expectEffects('deferred', ['1/1', '5/2']);
+      await waitFor(async () =>
+        expect(await parked()).toEqual([expect.stringContaining('duplicate key value violates unique constraint "once"')]),
+      );
+    } finally {
+      await shop.admin.query('ALTER TABLE shop.effects DROP CONSTRAINT once');
+    }
   });
 
   it.each(['ECONNREFUSED', '53200', '40P01'])(
@@ -265,11 +228,52 @@ describe('an event that fails', () => {
       await moveOrder(dataSource, 5n, 2);
       run();
       await expectEffects('code', ['5/2']);
-      expect(await parked()).toEqual(['1: Error: no stock']);
+      await waitFor(async () => expect(await parked()).toEqual(['1: Error: no stock']));
       expect(observer.failed).toHaveBeenCalledTimes(3);
       expect(observer.interrupted).not.toHaveBeenCalled();
     },
   );
+});
+
+describe('a parked event', () => {
+  it('stays parked with those behind it after a second retry that fails as often, and is handled by a third', async () => {
+    const steps = new Set([1]);
+    const { dataSource, observer, run } = await open(recorder('twice', failing(steps)));
+    await moveInOneTransaction(dataSource, 1n, 1, 2);
+    run();
+    for (const failures of [3, 6, 9]) {
+      await waitFor(async () => expect(await parked()).toHaveLength(2));
+      expect(observer.failed).toHaveBeenCalledTimes(failures);
+      if (failures === 9) steps.clear();
+      expect(await retryParkedEvents(shop.admin, 'twice')).toBe(2);
+    }
+    await expectEffects('twice', ['1/1', '1/2']);
+    expect(await eventStatus(shop.admin)).toMatchObject([{ lag: 0, parked: 0, attempts: 0 }]);
+  });
+
+  it('that is being retried lets no event be parked behind it', async () => {
+    const { dataSource } = await open(recorder('behind'));
+    await moveInOneTransaction(dataSource, 1n, 1, 2);
+    await shop.admin.query(`UPDATE events.deliveries SET parked_at = now(), error = 'no stock' WHERE payload ->> 'step' = '1'`);
+    const [behind] = await pendingEvents(dataSource, 'behind', [OrderMoved.type], 10);
+    if (!behind) throw new Error('no event');
+    expect(behind.isBehindParked).toBe(true);
+    const operator = shop.admin.createQueryRunner();
+    await operator.startTransaction();
+    try {
+      await retryParkedEvents(
+        { transaction: (_level: unknown, work: (manager: unknown) => unknown) => work(operator.manager) } as never,
+        'behind',
+      );
+      await parkBehind(dataSource, behind);
+    } finally {
+      await operator.commitTransaction();
+      await operator.release();
+    }
+    expect(await parked()).toEqual([]);
+    await parkBehind(dataSource, behind);
+    expect(await parked()).toEqual([]);
+  });
 });
 
 describe('a process', () => {
@@ -287,35 +291,43 @@ describe('a process', () => {
     await moveInOneTransaction(dataSource, 1n, 1, 2);
     run();
     await expectEffects('lost', ['1/1', '1/2']);
-    expect(observer.interrupted).toHaveBeenCalledTimes(1);
-    expect(observer.failed).not.toHaveBeenCalled();
+    expect(observer.failed).toHaveBeenCalledTimes(1);
+    expect(observer.interrupted).not.toHaveBeenCalled();
   });
 
-  it('leaves a subscription to the process that serves it, and takes over when that one stops', async () => {
+  it.each([
+    { retryMs: 60_000, meanwhile: ['5/5'] },
+    // The event is due again while it is handled.
+    { retryMs: 10, meanwhile: [] },
+  ])('leaves an aggregate to the process that handles its event, and stops after this event (%#)', async ({ retryMs, meanwhile }) => {
     const entered = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     const first = await open(
-      recorder('shared', () => {
+      recorder('shared', (event) => {
         entered.resolve();
-        return release.promise;
+        return 'step' in event && event.step === 1 ? release.promise : undefined;
       }),
     );
     const second = await open(recorder('shared'));
-    await moveOrder(first.dataSource, 1n, 1);
-    const runner = first.run();
-    await entered.promise;
-    second.run();
-    await sleep(200);
-    expect(second.observer.handle).not.toHaveBeenCalled();
-    // Stopping waits for the transaction.
-    const stopped = runner.stop();
-    expect(await Promise.race([stopped.then(() => 'stopped'), sleep(100, 'waiting')])).toBe('waiting');
-    release.resolve();
-    await stopped;
-    expect(await effects(shop.admin, 'shared')).toEqual(['1/1']);
-    await moveOrder(second.dataSource, 1n, 2);
-    await expectEffects('shared', ['1/1', '1/2']);
-    expect(second.observer.processed.mock.calls).toEqual([['shared', 1]]);
+    await moveInOneTransaction(first.dataSource, 1n, 1, 2);
+    const runner = first.run({ retryMs });
+    try {
+      await entered.promise;
+      // The attempt is committed, and also due again.
+      expect(await eventStatus(shop.admin)).toMatchObject([{ attempts: 1 }]);
+      await moveOrder(second.dataSource, 5n, 5);
+      second.run();
+      await sleep(100);
+      await expectEffects('shared', meanwhile);
+    } finally {
+      const stopped = runner.stop();
+      expect(await Promise.race([stopped.then(() => 'stopped'), sleep(100, 'waiting')])).toBe('waiting');
+      release.resolve();
+      await stopped;
+    }
+    await waitFor(async () => expect((await effects(shop.admin, 'shared')).sort()).toEqual(['1/1', '1/2', '5/5']));
+    expect(first.observer.processed).toHaveBeenCalledTimes(1);
+    expect(second.observer.failed).not.toHaveBeenCalled();
   });
 
   it('does nothing before the database is open, and reports the status of all subscriptions afterwards', async () => {
@@ -331,33 +343,15 @@ describe('a process', () => {
   });
 });
 
-describe('DeleteOldEvents', () => {
-  it('deletes events of more than 7 days ago that every subscription has handled and none has parked', async () => {
-    const { dataSource, run } = await open(
-      recorder('keeping', (event) => {
-        if ('step' in event && event.step === 2) throw new Error('no stock');
-      }),
-    );
-    await moveInOneTransaction(dataSource, 1n, 1);
-    await moveInOneTransaction(dataSource, 2n, 2);
-    await moveInOneTransaction(dataSource, 3n, 3);
-    const runner = run({ maxAttempts: 1 });
-    await expectEffects('keeping', ['1/1', '3/3']);
-    await runner.stop();
-    await moveOrder(dataSource, 4n, 4);
-    await shop.admin.query(
-      `UPDATE events.events SET occurred_at = now() - make_interval(days => CASE aggregateid WHEN '3' THEN 6 ELSE 8 END)`,
-    );
-    await shop.admin.query(`INSERT INTO events.events (position, aggregatetype, aggregateid, type, payload, occurred_at)
-      SELECT -n, 'shop', '0', 'shop.order_moved', '{}', '2020-01-01' FROM generate_series(1, 1200) AS n`);
-    // A subscription that is gone from the code, and whose events nobody publishes.
-    await registerSubscriptions(await shop.open(subscribe('gone')));
-    await shop.admin.query(`UPDATE events.subscriptions SET position = 0, types = '{shop.other}' WHERE name = 'gone'`);
-    expect(await new DeleteOldEvents(shop.admin).execute()).toBe(1_201);
-    expect(await shop.admin.query('SELECT aggregateid AS id FROM events.events ORDER BY 1')).toEqual([
-      { id: '2' },
-      { id: '3' },
-      { id: '4' },
-    ]);
+describe('the status', () => {
+  it('counts a backlog up to 10,000 events', async () => {
+    await open(recorder('backlog'));
+    await shop.admin
+      .query(`INSERT INTO events.deliveries (subscription, aggregate_type, aggregate_id, type, payload, occurred_at, parked_at)
+      SELECT 'backlog', 'shop', n, 'shop.order_moved', '{}', now() - interval '1 h', CASE WHEN n > 10001 THEN now() END
+      FROM generate_series(1, 20003) AS n`);
+    const [status] = await eventStatus(shop.admin);
+    expect(status).toMatchObject({ lag: 10_000, parked: 10_000 });
+    expect(status?.lagSeconds).toBeGreaterThanOrEqual(3_600);
   });
 });

@@ -1,31 +1,31 @@
 import type { DataSource } from 'typeorm';
+import { BEHIND_PARKED } from './stored-event.js';
 
-/** How long events are kept after every subscription has handled them. */
-const RETENTION_DAYS = 7;
-/** Small, so that a deletion does not hold locks for long. */
-const DELETION_BATCH_SIZE = 500;
+/** Maximum number that is counted, so that a large backlog costs no more than a small one. */
+const MAX_COUNT = 10_000;
 
 export interface SubscriptionStatus {
   readonly name: string;
-  readonly position: bigint;
-  /** Number of events that are not handled yet. */
+  /** Number of events that are not handled yet, without the parked ones, up to 10,000. */
   readonly lag: number;
   /** Age of the oldest of them; 0 if there is none. */
   readonly lagSeconds: number;
-  /** Failures of the next event. */
+  /** Attempts of the oldest of them. */
   readonly attempts: number;
+  /** Number of parked events, up to 10,000. */
   readonly parked: number;
 }
 
 /** Returns the state of every subscription, also of those that only other releases have. */
 export function eventStatus(dataSource: DataSource): Promise<SubscriptionStatus[]> {
+  const count = (condition: string) =>
+    `(SELECT count(*)::int4 FROM (SELECT FROM events.deliveries WHERE subscription = name AND ${condition} LIMIT ${String(MAX_COUNT)}) AS counted)`;
   return dataSource.query<SubscriptionStatus[]>(
-    `SELECT name, position, attempts, lag.events AS lag, lag.seconds AS "lagSeconds",
-       (SELECT count(*)::int4 FROM events.parked_events WHERE subscription = name) AS parked
-     FROM events.subscriptions AS subscription CROSS JOIN LATERAL (
-       SELECT count(*)::int4 AS events, coalesce(extract(epoch FROM now() - min(occurred_at)), 0)::float8 AS seconds
-       FROM events.events WHERE position > subscription.position AND type = ANY (types)
-     ) AS lag ORDER BY name`,
+    `SELECT name, ${count('parked_at IS NULL')} AS lag, ${count('parked_at IS NOT NULL')} AS parked,
+       coalesce(oldest.attempts, 0) AS attempts, coalesce(extract(epoch FROM now() - oldest.occurred_at), 0)::float8 AS "lagSeconds"
+     FROM events.subscriptions LEFT JOIN LATERAL (
+       SELECT attempts, occurred_at FROM events.deliveries WHERE subscription = name AND parked_at IS NULL ORDER BY position LIMIT 1
+     ) AS oldest ON true ORDER BY name`,
   );
 }
 
@@ -41,24 +41,30 @@ export interface ParkedEvent {
 
 export function parkedEvents(dataSource: DataSource): Promise<ParkedEvent[]> {
   return dataSource.query<ParkedEvent[]>(
-    `SELECT subscription, position, type, event.aggregateid AS "aggregateId", occurred_at AS "occurredAt", parked_at AS "parkedAt", error
-     FROM events.parked_events AS parked JOIN events.events AS event USING (position) ORDER BY subscription, position`,
+    `SELECT subscription, position, type, aggregate_id AS "aggregateId", occurred_at AS "occurredAt", parked_at AS "parkedAt", error
+     FROM events.deliveries WHERE parked_at IS NOT NULL ORDER BY subscription, position`,
   );
 }
+
+const PARKED_OF_AGGREGATE = `
+  subscription = $1 AND parked_at IS NOT NULL AND ($2::int8 IS NULL OR (aggregate_type, aggregate_id) = (
+    SELECT aggregate_type, aggregate_id FROM events.deliveries WHERE position = $2 AND subscription = $1 AND parked_at IS NOT NULL))`;
 
 /**
  * Lets the subscription handle its parked events again, before newer events of the same aggregates. Returns their number.
  * @param position only the aggregate of this parked event
  */
-export async function retryParkedEvents(dataSource: DataSource, subscription: string, position?: bigint): Promise<number> {
-  const [, count] = await dataSource.query<[unknown, number]>(
-    `UPDATE events.parked_events AS parked SET retry = true, attempts = 0, next_attempt_at = now()
-     WHERE subscription = $1 AND ($2::int8 IS NULL OR EXISTS (
-       SELECT FROM events.parked_events AS chosen WHERE chosen.position = $2
-         AND (chosen.subscription, chosen.aggregatetype, chosen.aggregateid) = (parked.subscription, parked.aggregatetype, parked.aggregateid)))`,
-    [subscription, position ?? null],
-  );
-  return count;
+export function retryParkedEvents(dataSource: DataSource, subscription: string, position?: bigint): Promise<number> {
+  return dataSource.transaction('READ COMMITTED', async (manager) => {
+    const parameters = [subscription, position ?? null];
+    // The second statement also sees the events that were parked behind these before they were locked.
+    await manager.query(`SELECT FROM events.deliveries WHERE ${PARKED_OF_AGGREGATE} ORDER BY position FOR UPDATE`, parameters);
+    const [, count] = await manager.query<[unknown, number]>(
+      `UPDATE events.deliveries SET parked_at = NULL, error = NULL, attempts = 0, next_attempt_at = now() WHERE ${PARKED_OF_AGGREGATE}`,
+      parameters,
+    );
+    return count;
+  });
 }
 
 /**
@@ -66,46 +72,27 @@ export async function retryParkedEvents(dataSource: DataSource, subscription: st
  * Events that wait behind one of the type are handled.
  */
 export function forgetSubscription(dataSource: DataSource, subscription: string, type?: string): Promise<boolean> {
-  return dataSource.transaction(async (manager) => {
-    const run = async (statement: string, parameters: unknown[]) => (await manager.query<[unknown, number]>(statement, parameters))[1];
-    if (type === undefined) return (await run('DELETE FROM events.subscriptions WHERE name = $1', [subscription])) > 0;
+  return dataSource.transaction('READ COMMITTED', async (manager) => {
+    const run = async (statement: string, ...parameters: unknown[]) => (await manager.query<[unknown, number]>(statement, parameters))[1];
+    // Waits for the transactions that store events, which have read the table.
+    await manager.query(`SET LOCAL lock_timeout = '5s'`);
+    await manager.query('LOCK TABLE events.subscriptions IN ACCESS EXCLUSIVE MODE');
+    if (type === undefined) {
+      const events = await run('DELETE FROM events.deliveries WHERE subscription = $1', subscription);
+      return (await run('DELETE FROM events.subscriptions WHERE name = $1', subscription)) + events > 0;
+    }
+    const events = await run('DELETE FROM events.deliveries WHERE subscription = $1 AND type = $2', subscription, type);
+    // Those that still are behind a parked event are parked again.
     await run(
-      `UPDATE events.parked_events AS parked SET retry = true, attempts = 0, next_attempt_at = now()
-       FROM events.parked_events AS earlier JOIN events.events AS event USING (position)
-       WHERE parked.subscription = $1 AND earlier.subscription = $1 AND type = $2
-         AND (earlier.aggregatetype, earlier.aggregateid) = (parked.aggregatetype, parked.aggregateid)`,
-      [subscription, type],
+      `UPDATE events.deliveries SET parked_at = NULL, error = NULL WHERE subscription = $1 AND parked_at IS NOT NULL AND error = $2`,
+      subscription,
+      BEHIND_PARKED,
     );
-    const parked = await run(
-      `DELETE FROM events.parked_events AS parked USING events.events AS event
-       WHERE parked.subscription = $1 AND event.position = parked.position AND type = $2`,
-      [subscription, type],
-    );
-    const types = await run('UPDATE events.subscriptions SET types = array_remove(types, $2) WHERE name = $1 AND $2 = ANY (types)', [
+    const types = await run(
+      'UPDATE events.subscriptions SET types = array_remove(types, $2) WHERE name = $1 AND $2 = ANY (types)',
       subscription,
       type,
-    ]);
-    return parked + types > 0;
+    );
+    return events + types > 0;
   });
-}
-
-/** Deletes old events that every subscription of their type has handled. Returns their number. */
-export class DeleteOldEvents {
-  constructor(private readonly dataSource: DataSource) {}
-
-  async execute(): Promise<number> {
-    let total = 0;
-    for (let deleted = DELETION_BATCH_SIZE; deleted === DELETION_BATCH_SIZE; total += deleted) {
-      [, deleted] = await this.dataSource.query<[unknown, number]>(
-        `DELETE FROM events.events WHERE position IN (
-           SELECT position FROM events.events AS event
-           WHERE occurred_at < now() - make_interval(days => $1)
-             AND NOT EXISTS (SELECT FROM events.subscriptions AS behind WHERE behind.position < event.position AND event.type = ANY (behind.types))
-             AND NOT EXISTS (SELECT FROM events.parked_events AS parked WHERE parked.position = event.position)
-           ORDER BY position LIMIT $2)`,
-        [RETENTION_DAYS, DELETION_BATCH_SIZE],
-      );
-    }
-    return total;
-  }
 }

@@ -1,11 +1,20 @@
 import { defineEvent, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
-import { context, ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api';
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { BatchedRepository, type NewRow } from '../batching/batched-repository.js';
 import { Database } from '../database.js';
-import { createShop, OrderEntity, OrderKeyEntity, OrderMoved, OrderPlaced, recorder, type Shop, shopPersistence } from '../testing/shop.js';
-import { appendEvents, eventsPersistence } from './event-log.js';
+import {
+  createShop,
+  OrderEntity,
+  OrderKeyEntity,
+  OrderMoved,
+  OrderPlaced,
+  reactionsOf,
+  recorder,
+  type Shop,
+  shopPersistence,
+} from '../testing/shop.js';
+import { appendEvents, eventsPersistence, registerSubscriptions } from './event-log.js';
+import { subscribe } from './subscription.js';
 
 const placedAt = new Date('2026-11-22T10:00:00.123Z');
 const anOrder = (overrides: Partial<NewRow<OrderEntity>> = {}): NewRow<OrderEntity> => ({
@@ -15,8 +24,6 @@ const anOrder = (overrides: Partial<NewRow<OrderEntity>> = {}): NewRow<OrderEnti
   note: null,
   ...overrides,
 });
-const traceParent = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', traceFlags: TraceFlags.SAMPLED };
-const inTrace = <T>(work: () => T) => context.with(trace.setSpanContext(ROOT_CONTEXT, traceParent), work);
 
 let shop: Shop;
 let dataSource: Database;
@@ -26,44 +33,48 @@ const ordersOf = (source: Database) =>
   new BatchedRepository(source.getRepository(OrderEntity), source.getRepository(OrderKeyEntity), { publishes: OrderPlaced });
 
 interface Row {
-  aggregatetype: string;
-  aggregateid: string;
+  subscription: string;
+  aggregateType: string;
+  aggregateId: string;
   type: string;
   payload: string;
-  traceparent: string | null;
 }
 
 const stored = () =>
-  dataSource.query<Row[]>('SELECT aggregatetype, aggregateid, type, payload::text, traceparent FROM events.events ORDER BY position');
+  dataSource.query<Row[]>(
+    `SELECT subscription, aggregate_type AS "aggregateType", aggregate_id AS "aggregateId", type, payload::text
+     FROM events.deliveries ORDER BY position`,
+  );
 const placedOf = async () => (await stored()).map(({ payload }) => OrderPlaced.parse(payload));
 
 beforeAll(async () => {
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
   shop = await createShop();
   dataSource = await shop.open(recorder('all'));
   orders = ordersOf(dataSource);
 });
 
-beforeEach(() => dataSource.query('TRUNCATE events.events, shop.orders, shop.order_keys'));
-
-afterAll(async () => {
-  context.disable();
-  await shop.close();
+beforeEach(async () => {
+  await dataSource.query('TRUNCATE events.deliveries, events.subscriptions, shop.orders, shop.order_keys');
+  await registerSubscriptions(dataSource);
 });
 
+afterAll(() => shop.close());
+
 describe('appendEvents', () => {
-  it('stores events in order, with columns for the outbox event router of Debezium, and the trace', async () => {
-    await inTrace(() =>
-      dataSource.transaction((manager) =>
-        appendEvents(manager, OrderMoved.of({ orderId: INT64_MAX, step: 1 }), OrderMoved.of({ orderId: INT64_MIN, step: 2 })),
-      ),
+  it('stores events in order, for each subscription to their type', async () => {
+    await registerSubscriptions(await shop.open(subscribe('placed', reactionsOf('placed').placed), recorder('more')));
+    await dataSource.transaction((manager) =>
+      appendEvents(manager, OrderMoved.of({ orderId: INT64_MAX, step: 1 }), OrderMoved.of({ orderId: INT64_MIN, step: 2 })),
     );
-    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-    const row = { aggregatetype: 'shop', type: 'shop.order_moved', traceparent };
-    expect(await stored()).toEqual([
-      { ...row, aggregateid: '9223372036854775807', payload: '{"step": 1, "orderId": 9223372036854775807}' },
-      { ...row, aggregateid: '-9223372036854775808', payload: '{"step": 2, "orderId": -9223372036854775808}' },
-    ]);
+    const events = await stored();
+    for (const subscription of ['all', 'more']) {
+      const row = { subscription, aggregateType: 'shop', type: 'shop.order_moved' };
+      expect(events.filter((event) => event.subscription === subscription)).toEqual([
+        { ...row, aggregateId: '9223372036854775807', payload: '{"step": 1, "orderId": 9223372036854775807}' },
+        { ...row, aggregateId: '-9223372036854775808', payload: '{"step": 2, "orderId": -9223372036854775808}' },
+      ]);
+    }
+    expect(events).toHaveLength(4);
   });
 
   it('stores nothing if the transaction is rolled back', async () => {
@@ -78,22 +89,6 @@ describe('appendEvents', () => {
   it('requires a transaction', async () => {
     await expect(appendEvents(dataSource.manager, OrderMoved.of({ orderId: 1n, step: 1 }))).rejects.toThrow('requires the manager');
   });
-
-  it('assigns the transaction id before the position', async () => {
-    await dataSource.query(`
-      CREATE FUNCTION shop.assert_transaction_id() RETURNS trigger LANGUAGE plpgsql AS
-      'BEGIN IF pg_current_xact_id_if_assigned() IS NULL THEN RAISE ''no id''; END IF; RETURN new; END'`);
-    await dataSource.query(
-      'CREATE TRIGGER probe BEFORE INSERT ON events.events FOR EACH ROW EXECUTE FUNCTION shop.assert_transaction_id()',
-    );
-    try {
-      for (let step = 0; step < 3; step++)
-        await dataSource.transaction((manager) => appendEvents(manager, OrderMoved.of({ orderId: 1n, step })));
-    } finally {
-      await dataSource.query('DROP TRIGGER probe ON events.events');
-    }
-    expect(await stored()).toHaveLength(3);
-  });
 });
 
 describe('a batched insert', () => {
@@ -104,24 +99,13 @@ describe('a batched insert', () => {
     expect(events).toEqual(
       rows.map(({ petId, customer, note }, i) => ({ orderId: ids[i]?.id, petId, customer, placedAt, ...(note && { note }) })),
     );
-    expect((await stored())[0]).toMatchObject({ aggregatetype: 'shop', aggregateid: String(ids[0]?.id), type: 'shop.order_placed' });
+    expect((await stored())[0]).toMatchObject({ aggregateType: 'shop', aggregateId: String(ids[0]?.id), type: 'shop.order_placed' });
   });
 
   it('stores no event for a row that is rejected, also in a batch', async () => {
     const inserts = ['Ann', 'broken', 'Bob'].map((customer) => orders.insert(anOrder({ customer })));
     expect((await Promise.allSettled(inserts)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect((await placedOf()).map(({ customer }) => customer).sort()).toEqual(['Ann', 'Bob']);
-  });
-
-  it('stores the trace of each call', async () => {
-    await Promise.all([
-      orders.insert(anOrder()),
-      inTrace(() => orders.insert(anOrder())),
-      inTrace(() => orders.insertOnce(anOrder(), { clientId: 1n, key: 'trace' })),
-    ]);
-    const parents = (await stored()).map(({ traceparent }) => traceparent?.slice(3, 35));
-    expect(parents.filter((parent) => parent === traceParent.traceId)).toHaveLength(2);
-    expect(parents).toHaveLength(3);
   });
 
   it('with an idempotency key stores one event, also for concurrent repetitions in several processes', async () => {
@@ -144,6 +128,7 @@ describe('a batched insert', () => {
 
 it('without a subscription in any release, an event is not stored', async () => {
   const source = await shop.open();
+  await source.query('TRUNCATE events.subscriptions');
   await ordersOf(source).insert(anOrder());
   await ordersOf(source).insertOnce(anOrder(), { clientId: 1n, key: 'not stored' });
   await source.transaction((manager) => appendEvents(manager, OrderMoved.of({ orderId: 1n, step: 1 })));

@@ -1,74 +1,116 @@
 import { inspect } from 'node:util';
-import type { EntityManager } from 'typeorm';
-import type { Turn } from './turn.js';
+import type { DataSource, EntityManager } from 'typeorm';
 
+/** An event that a subscription has not handled yet. */
 export interface StoredEvent {
-  /** The subscription that handles the event. */
   readonly subscription: string;
   readonly position: bigint;
-  readonly aggregatetype: string;
-  readonly aggregateid: string;
+  readonly aggregateType: string;
+  readonly aggregateId: string;
   readonly type: string;
   readonly payload: string;
-  /** The request that published the event. */
-  readonly traceparent: string | null;
-  /** Whether the event was parked and is retried. */
-  readonly isRetry: boolean;
+  /** Attempts to handle it, also those whose process ended. */
+  readonly attempts: number;
   /** Whether an earlier event of the aggregate is parked. */
-  readonly isBlocked: boolean;
+  readonly isBehindParked: boolean;
 }
 
 const MAX_DESCRIPTION_LENGTH = 1_000;
-const EVENT = `$1::text AS subscription, event.position, event.aggregatetype, event.aggregateid, event.type, event.payload::text, event.traceparent`;
-const SAME_AGGREGATE = '(subscription, aggregatetype, aggregateid) = ($1, $2, $3)';
-const aggregateOf = ({ subscription, aggregatetype, aggregateid }: StoredEvent) => [subscription, aggregatetype, aggregateid];
+const MAX_RETRY_MS = 60_000;
+/** The reason why an event is parked that has not failed. */
+export const BEHIND_PARKED = 'An earlier event of the aggregate is parked.';
+/** True also if the clock of the server was set back. */
+const isDue = (table: string) =>
+  `(${table}.next_attempt_at <= now() OR ${table}.next_attempt_at > now() + interval '${String(MAX_RETRY_MS + 1_000)} ms')`;
+/** The events of the same aggregate before `event`. */
+const EARLIER = `
+  FROM events.deliveries AS earlier
+  WHERE (earlier.subscription, earlier.aggregate_type, earlier.aggregate_id) = (event.subscription, event.aggregate_type, event.aggregate_id)
+    AND earlier.position < event.position`;
 
-/** Returns the events of a turn, in order. */
-export function eventsOf(manager: EntityManager, { subscription, isRetry, position, end, types }: Turn): Promise<StoredEvent[]> {
-  if (isRetry)
-    return manager.query<StoredEvent[]>(
-      `SELECT ${EVENT}, true AS "isRetry", false AS "isBlocked" FROM events.events AS event WHERE position = $2`,
-      [subscription, position],
-    );
-  return manager.query<StoredEvent[]>(
-    `SELECT ${EVENT}, false AS "isRetry", EXISTS (
-       SELECT FROM events.parked_events WHERE (subscription, aggregatetype, aggregateid) = ($1, event.aggregatetype, event.aggregateid)
-     ) AS "isBlocked"
-     FROM events.events AS event WHERE position > $2 AND position <= $3 AND type = ANY ($4) ORDER BY position`,
-    [subscription, position, end, types],
+/**
+ * Returns the first events that may be handled, in order. An event waits while an earlier one of its aggregate waits for its next attempt,
+ * or has a type that only another release handles.
+ * @param types the types that this release handles
+ */
+export function pendingEvents(
+  dataSource: DataSource,
+  subscription: string,
+  types: readonly string[],
+  limit: number,
+): Promise<StoredEvent[]> {
+  return dataSource.query<StoredEvent[]>(
+    `SELECT subscription, position, aggregate_type AS "aggregateType", aggregate_id AS "aggregateId", type, payload::text, attempts,
+       EXISTS (SELECT ${EARLIER} AND parked_at IS NOT NULL) AS "isBehindParked"
+     FROM events.deliveries AS event
+     WHERE subscription = $1 AND parked_at IS NULL AND type = ANY ($2) AND ${isDue('event')}
+       AND NOT EXISTS (SELECT ${EARLIER} AND parked_at IS NULL AND NOT (type = ANY ($2) AND ${isDue('earlier')}))
+     ORDER BY position LIMIT $3`,
+    [subscription, types, limit],
   );
 }
 
-/** @param awaits The type, if the event is retried by the next process that handles it. */
-export async function park(manager: EntityManager, event: StoredEvent, error: string, awaits?: string): Promise<void> {
-  await manager.query(
-    `INSERT INTO events.parked_events (subscription, aggregatetype, aggregateid, position, error, awaits) VALUES ($1, $2, $3, $4, $5, $6)
-     ON CONFLICT (subscription, aggregatetype, aggregateid, position)
-       DO UPDATE SET error = excluded.error, awaits = excluded.awaits, retry = false, attempts = 0, next_attempt_at = now()`,
-    [...aggregateOf(event), event.position, error, awaits],
+/**
+ * Counts an attempt, and returns whether this process may make it: the event must be as it was read, and the first one of its aggregate.
+ * The commit does not wait for the disk. The other processes see the attempt, and it may be lost together with its effects.
+ */
+export async function beginAttempt(manager: EntityManager, { position, attempts }: StoredEvent, retryMs: number): Promise<boolean> {
+  const rows = await manager.query<[unknown[], number]>(
+    `UPDATE events.deliveries SET attempts = attempts + 1, next_attempt_at = clock_timestamp() + $3 * interval '1 ms'
+     WHERE position = (SELECT position FROM events.deliveries AS event WHERE position = $1 AND attempts = $2 AND parked_at IS NULL
+       AND NOT EXISTS (SELECT ${EARLIER}) FOR UPDATE SKIP LOCKED)
+     RETURNING set_config('synchronous_commit', 'off', true)`,
+    [position, attempts, Math.min(retryMs * 2 ** attempts, MAX_RETRY_MS)],
   );
+  return rows[1] > 0;
 }
 
-/** Removes a retried event that was handled, and lets the later events of its aggregate follow. */
-export async function unpark(manager: EntityManager, event: StoredEvent): Promise<void> {
-  await manager.query('DELETE FROM events.parked_events WHERE subscription = $1 AND position = $2', [event.subscription, event.position]);
-  await manager.query(`UPDATE events.parked_events SET retry = true, next_attempt_at = now() WHERE ${SAME_AGGREGATE}`, aggregateOf(event));
-}
-
-/** Stores why a retry failed. After the last attempt, the event and those that follow it stay parked. */
-export async function failRetry(
+/**
+ * Locks the event in the transaction of the attempt, and returns the transaction's identifier. Returns undefined if another process has begun
+ * another attempt in the meantime. Locks and statements are limited, also if the role has no limits.
+ */
+export async function lockAttempt(
   manager: EntityManager,
   event: StoredEvent,
-  error: string,
-  delayMs: number,
-  isLast: boolean,
-): Promise<void> {
-  await manager.query(
-    `UPDATE events.parked_events SET error = $5, next_attempt_at = clock_timestamp() + $6 * interval '1 ms' WHERE ${SAME_AGGREGATE} AND position = $4`,
-    [...aggregateOf(event), event.position, error, delayMs],
+  lockMs: number,
+  handlerMs: number,
+): Promise<string | undefined> {
+  const [row] = await manager.query<{ transaction: string }[]>(
+    `SELECT pg_current_xact_id()::text AS transaction,
+       CASE current_setting('lock_timeout') WHEN '0' THEN set_config('lock_timeout', $3::text, true) END,
+       CASE current_setting('statement_timeout') WHEN '0' THEN set_config('statement_timeout', $4::text, true) END
+     FROM events.deliveries WHERE position = $1 AND attempts = $2 AND parked_at IS NULL FOR UPDATE SKIP LOCKED`,
+    [event.position, event.attempts + 1, lockMs, handlerMs],
   );
-  if (!isLast) return;
-  await manager.query(`UPDATE events.parked_events SET retry = false, awaits = NULL WHERE ${SAME_AGGREGATE}`, aggregateOf(event));
+  return row?.transaction;
+}
+
+/** Removes the event in the transaction of the attempt. @throws Error if the handler has ended this transaction */
+export async function endAttempt(manager: EntityManager, { position }: StoredEvent, transaction: string): Promise<void> {
+  const [, count] = await manager.query<[unknown, number]>(
+    'DELETE FROM events.deliveries WHERE position = $1 AND pg_current_xact_id()::text = $2',
+    [position, transaction],
+  );
+  if (count === 0) throw new Error('The handler ended its transaction.');
+}
+
+/** Parks an event after its last attempt, unless another process has begun another one. */
+export async function park(dataSource: DataSource, { position }: StoredEvent, attempts: number, error: string): Promise<void> {
+  await dataSource.query(
+    `UPDATE events.deliveries SET parked_at = now(), error = $3
+     WHERE position = (SELECT position FROM events.deliveries WHERE position = $1 AND attempts = $2 AND parked_at IS NULL FOR UPDATE SKIP LOCKED)`,
+    [position, attempts, error],
+  );
+}
+
+/** Parks an event behind a parked one, whose lock prevents that it is retried meanwhile. */
+export async function parkBehind(dataSource: DataSource, { position }: StoredEvent): Promise<void> {
+  await dataSource.query(
+    `UPDATE events.deliveries AS event SET parked_at = now(), error = $2
+     WHERE event.position = $1 AND parked_at IS NULL
+       AND EXISTS (SELECT FROM (SELECT ${EARLIER} AND earlier.parked_at IS NOT NULL ORDER BY position LIMIT 1 FOR UPDATE SKIP LOCKED) AS head)`,
+    [position, BEHIND_PARKED],
+  );
 }
 
 /** Returns a text that PostgreSQL can store, whatever a handler has thrown. */

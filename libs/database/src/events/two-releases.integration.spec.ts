@@ -7,7 +7,7 @@ import { effects, moveOrder, OrderEntity, OrderMoved, OrderPlaced, reactionsOf }
 import { useShop } from '../testing/use-shop.js';
 import { appendEvents } from './event-log.js';
 import type { EventRunner } from './event-runner.js';
-import { DeleteOldEvents, eventStatus, forgetSubscription, parkedEvents } from './event-status.js';
+import { eventStatus, forgetSubscription, parkedEvents } from './event-status.js';
 import { ignore, subscribe } from './subscription.js';
 
 const shop = useShop();
@@ -20,10 +20,9 @@ const newer = subscribe('follow', placed, moved);
 
 afterEach(() => expect(errors.splice(0)).toEqual([]));
 
-function run(dataSource: Database, leaveMs = 100): EventRunner {
+function run(dataSource: Database): EventRunner {
   const interrupted = (error: unknown) => void errors.push(error);
-  const failed = (_subscription: string, _event: unknown, error: unknown) => interrupted(error);
-  return shop.run(dataSource, { failed, interrupted }, { leaveMs });
+  return shop.run(dataSource, { failed: (_event, error) => interrupted(error), interrupted });
 }
 
 function placeOrder(dataSource: Database, orderId: bigint): Promise<void> {
@@ -32,13 +31,12 @@ function placeOrder(dataSource: Database, orderId: bigint): Promise<void> {
 }
 
 const expectEffects = (expected: readonly string[]) => shop.expectEffects('follow', expected);
-const expectParked = (count: number) =>
-  waitFor(async () => expect(await parkedEvents(shop.admin)).toHaveLength(count), { timeoutMs: 30_000 });
+const expectLag = (lag: number) =>
+  waitFor(async () => expect(await eventStatus(shop.admin)).toMatchObject([{ lag, parked: 0, attempts: 0 }]), { timeoutMs: 30_000 });
 const types = async () => {
   const rows = await shop.admin.query<{ types: string[] }[]>('SELECT types FROM events.subscriptions');
   return rows.flatMap((row) => row.types).sort();
 };
-const age = () => shop.admin.query(`UPDATE events.events SET occurred_at = now() - interval '8 days'`);
 
 describe('a release that adds a reaction', () => {
   it('gets the events of its type that an older process has reached, and those after them of the same aggregate', async () => {
@@ -51,37 +49,15 @@ describe('a release that adds a reaction', () => {
     await placeOrder(old, 2n);
     // Other aggregates do not wait.
     await expectEffects(['2/0']);
-    await expectParked(3);
-    expect((await parkedEvents(shop.admin))[0]?.error).toBe('Waits for a process that handles the event shop.order_moved.');
+    await expectLag(3);
     run(release);
     await expectEffects(['2/0', '1/1', '1/0', '1/2']);
-    expect(await eventStatus(shop.admin)).toMatchObject([{ lag: 0, parked: 0, attempts: 0 }]);
-  });
-
-  it('has some time to handle the events of its type before an older process parks them for it', async () => {
-    const old = await start(older, subscribe('idle', reactionsOf('idle').placed));
-    const runner = run(old, 60_000);
-    await placeOrder(old, 1n);
-    await expectEffects(['1/0']);
-    const release = await start(newer);
-    await placeOrder(release, 1n);
-    await moveOrder(release, 1n, 2);
-    await placeOrder(release, 1n);
-    const expected = [
-      { name: 'follow', lag: 2, parked: 0, attempts: 0 },
-      { name: 'idle', lag: 0 },
-    ];
-    await waitFor(async () => expect(await eventStatus(shop.admin)).toMatchObject(expected));
-    await sleep(200);
-    expect(await eventStatus(shop.admin)).toMatchObject(expected);
-    await runner.stop();
-    run(release);
-    await expectEffects(['1/0', '1/0', '1/2', '1/0']);
+    await expectLag(0);
   });
 
   it('runs beside the older one, and both handle each event once, in order per aggregate', async () => {
     const processes = [await start(older), await start(newer), await start(older)];
-    processes.forEach((process, index) => run(process, index === 0 ? 0 : 5_000));
+    for (const process of processes) run(process);
     const orders = [1n, 2n, 3n, 4n];
     const steps = Array.from({ length: 20 }, (_, index) => index + 1);
     await Promise.all(
@@ -96,32 +72,24 @@ describe('a release that adds a reaction', () => {
     const handled = Map.groupBy(await effects(shop.admin, 'follow'), (effect) => effect.split('/')[0]);
     for (const [orderId, of] of handled)
       expect(of).toEqual(steps.map((step) => `${String(orderId)}/${step % 3 === 0 ? '0' : String(step)}`));
-    await expectParked(0);
+    await expectLag(0);
   });
 
-  it('loses nothing if an older process registers last, also when old events are deleted', async () => {
+  it('loses nothing if an older process registers last', async () => {
     await start(newer);
     const old = await start(older);
     expect(await types()).toEqual(['shop.order_moved', 'shop.order_placed']);
     await moveOrder(old, 1n, 1);
     await placeOrder(old, 1n);
     await placeOrder(old, 2n);
-    await age();
-    expect(await new DeleteOldEvents(shop.admin).execute()).toBe(0);
-    const runner = run(old);
+    run(old);
     await expectEffects(['2/0']);
-    await expectParked(2);
-    await runner.stop();
-    await age();
-    expect(await new DeleteOldEvents(shop.admin).execute()).toBe(1);
+    await expectLag(2);
     run(await start(newer));
     await expectEffects(['2/0', '1/1', '1/0']);
-    await expectParked(0);
-    await age();
-    expect(await new DeleteOldEvents(shop.admin).execute()).toBe(2);
   });
 
-  it('may be rolled back for good: the type is forgotten, and what waits for it is handled', async () => {
+  it('may be rolled back for good: the type is forgotten, and what waits behind its events is handled, also if one was parked', async () => {
     await start(newer);
     const old = await start(older);
     run(old);
@@ -129,16 +97,18 @@ describe('a release that adds a reaction', () => {
     await placeOrder(old, 1n);
     await moveOrder(old, 1n, 2);
     await placeOrder(old, 3n);
+    await moveOrder(old, 4n, 1);
+    await shop.admin.query(`UPDATE events.deliveries SET parked_at = now(), error = 'no stock' WHERE aggregate_id = '4'`);
+    await placeOrder(old, 4n);
     await expectEffects(['3/0']);
-    await expectParked(3);
+    await waitFor(async () => expect(await parkedEvents(shop.admin)).toHaveLength(2));
     expect(await forgetSubscription(shop.admin, 'follow', OrderMoved.type)).toBe(true);
-    await expectEffects(['3/0', '1/0']);
+    await expectEffects(['3/0', '1/0', '4/0']);
     expect(await forgetSubscription(shop.admin, 'follow', OrderMoved.type)).toBe(false);
     expect(await types()).toEqual(['shop.order_placed']);
     // Events of the type are no longer stored.
     await moveOrder(old, 1n, 3);
-    expect(await shop.admin.query(`SELECT FROM events.events WHERE payload ->> 'step' = '3'`)).toEqual([]);
-    await expectParked(0);
+    expect(await shop.admin.query('SELECT FROM events.deliveries')).toEqual([]);
   });
 });
 
@@ -152,8 +122,7 @@ describe('a release that removes a reaction', () => {
     await expectEffects(['1/0']);
     expect(await types()).toEqual(['shop.order_placed']);
     await moveOrder(release, 1n, 2);
-    expect(await eventStatus(shop.admin)).toMatchObject([{ lag: 0, parked: 0 }]);
-    expect(await shop.admin.query('SELECT FROM events.events')).toHaveLength(2);
+    expect(await shop.admin.query('SELECT FROM events.deliveries')).toEqual([]);
     const next = await start(older);
     await placeOrder(next, 2n);
     run(next);
@@ -165,10 +134,10 @@ describe('a release that removes a reaction', () => {
     run(await start(older));
     await moveOrder(old, 1n, 1);
     await placeOrder(old, 1n);
-    await expectParked(2);
+    await expectLag(2);
     run(await start(subscribe('follow', placed, ignore(OrderMoved))));
     await expectEffects(['1/0']);
-    await expectParked(0);
+    await expectLag(0);
   });
 });
 
@@ -184,17 +153,21 @@ describe('a subscription that only another release has', () => {
     await expectEffects([`${String(id)}/0`]);
     await sleep(100);
     expect(await effects(shop.admin, 'other')).toEqual([]);
-    await age();
-    expect(await new DeleteOldEvents(shop.admin).execute()).toBe(0);
     run(release);
     await waitFor(async () => expect(await effects(shop.admin, 'other')).toEqual(['7/1', `${String(id)}/0`]));
-    expect(await new DeleteOldEvents(shop.admin).execute()).toBe(2);
   });
 
-  it('may be forgotten', async () => {
-    await start(older);
+  it('may be forgotten with its events, also with one whose transaction is open', async () => {
+    const database = await start(older);
     expect(await forgetSubscription(shop.admin, 'other')).toBe(false);
-    expect(await forgetSubscription(shop.admin, 'follow')).toBe(true);
+    let forgotten: Promise<boolean> | undefined;
+    await database.transaction(async (manager) => {
+      await appendEvents(manager, OrderPlaced.of({ orderId: 1n, petId: 1n, customer: 'Ann', placedAt: new Date(), note: undefined }));
+      forgotten = forgetSubscription(shop.admin, 'follow');
+      await waitFor(async () => expect(await shop.admin.query('SELECT FROM pg_locks WHERE NOT granted')).not.toEqual([]));
+    });
+    expect(await forgotten).toBe(true);
     expect(await eventStatus(shop.admin)).toEqual([]);
+    expect(await shop.admin.query('SELECT FROM events.deliveries')).toEqual([]);
   });
 });

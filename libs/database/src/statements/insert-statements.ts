@@ -1,7 +1,8 @@
+import type { EventDefinition } from '@animal-store/kernel';
 import { escapeLiteral } from 'pg';
 import type { Columns } from '../connection/statement.js';
 import { PreparedStatement } from './prepared-statement.js';
-import { type Publication, publishStatement, TRACE_PARENT } from './publication.js';
+import { publishStatement } from './publication.js';
 import type { Sharding } from './sharding.js';
 import { type Column, names, type Table } from './table.js';
 
@@ -29,20 +30,20 @@ export interface Stored {
 
 interface InsertOptions {
   readonly sharding: Sharding;
-  readonly event?: Publication | undefined;
+  readonly event?: EventDefinition | undefined;
   readonly keys?: KeyTable | undefined;
   /** If given, skips rows whose unique values exist, instead of failing. The rows are inserted in the order of these columns. */
   readonly unique?: readonly Column[] | undefined;
 }
 
 /**
- * Parameters: with keys, clients and keys; all columns except the identifier; with an event TRACE_PARENT. They are arrays, so that one
+ * Parameters: with keys, clients and keys; all columns except the identifier. They are arrays, so that one
  * execution serves many calls. Inserts rows, keys and events in one transaction, and returns what was stored. Ignores calls whose keys exist.
  * Fails with a violation of the primary key of `keys` if another transaction records a key in the meantime.
  */
 export function insertStatement(table: Table, { sharding, event, keys, unique }: InsertOptions): PreparedStatement<Stored> {
   const { name, id, columns } = table;
-  const input = [...(keys ? KEY_COLUMNS : []), ...columns, ...(event ? [TRACE_PARENT] : [])];
+  const input = [...(keys ? KEY_COLUMNS : []), ...columns];
   const arrays = input.map(({ type }, index) => `$${String(index + 1)}::${type}[]`).join(', ');
   const all = names([id, ...columns]);
   const text = `

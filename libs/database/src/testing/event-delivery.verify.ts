@@ -54,33 +54,35 @@ it(
     }
     for (const child of children) await kill(child);
     // Another process handles what they have published.
-    const [newest] = await dataSource.query<{ position: bigint }[]>('SELECT max(position) AS position FROM events.events');
     const last = await start();
-    await waitFor(async () => {
-      for (const { position } of await eventStatus(dataSource)) expect(position).toBeGreaterThanOrEqual(newest?.position ?? 0n);
-    });
+    const pending = () => dataSource.query('SELECT FROM events.deliveries WHERE position <= $1', [newest?.position]);
+    const [newest] = await dataSource.query<{ position: bigint }[]>('SELECT max(position) AS position FROM events.deliveries');
+    await waitFor(async () => expect(await pending()).toEqual([]));
     await kill(last);
 
-    const published = await dataSource.query<{ position: bigint; effect: string }[]>(
-      `SELECT position, format('%s/%s', aggregateid, coalesce(payload ->> 'step', '0')) AS effect FROM events.events ORDER BY position`,
-    );
-    expect(published.length).toBeGreaterThan(100);
-    for (const { name, position, parked } of await eventStatus(dataSource)) {
+    const published = Map.groupBy(await effects(dataSource, 'published'), (effect) => effect.split('/')[0]);
+    expect(published.size).toBeGreaterThan(20);
+    for (const { name, parked } of await eventStatus(dataSource)) {
       expect(parked).toBe(0);
-      const handled = published.flatMap((event) => (event.position <= position ? event.effect : []));
-      expect(await effects(dataSource, name)).toEqual(handled);
+      const remaining = await dataSource.query<{ effect: string }[]>(
+        `SELECT format('%s/%s', aggregate_id, coalesce(payload ->> 'step', '0')) AS effect FROM events.deliveries WHERE subscription = $1 ORDER BY position`,
+        [name],
+      );
+      const handled = [...(await effects(dataSource, name)), ...remaining.map(({ effect }) => effect)];
+      for (const [order, of] of Map.groupBy(handled, (effect) => effect.split('/')[0]))
+        expect(of).toEqual([`${String(order)}/0`, ...(published.get(order) ?? [])]);
     }
     const [orders] = await dataSource.query<{ stored: number; placed: number }[]>(
-      `SELECT (SELECT count(*)::int4 FROM shop.orders) AS stored, count(*)::int4 AS placed FROM events.events WHERE type = 'shop.order_placed'`,
+      `SELECT (SELECT count(*)::int4 FROM shop.orders) AS stored, count(*)::int4 AS placed FROM shop.effects WHERE subscription = 'one' AND step = 0`,
     );
-    expect(orders?.stored).toBe(orders?.placed);
+    expect(orders?.stored).toBeGreaterThanOrEqual(orders?.placed ?? 0);
     expect(errors).toBe('');
   },
   TIMEOUT_MS,
 );
 
 describe('an event whose handler ends the process', () => {
-  beforeEach(() => dataSource.query('TRUNCATE events.events, events.parked_events, shop.effects'));
+  beforeEach(() => dataSource.query('TRUNCATE events.deliveries, shop.effects'));
 
   it.each(['exit', 'kill', 'reject', 'block'])(
     'by %s is parked after the last attempt, and the others are handled once',

@@ -1,8 +1,8 @@
 import { BatchedRepository } from '../batching/batched-repository.js';
 import { Database } from '../database.js';
-import { eventsPersistence } from '../events/event-log.js';
+import { appendEvents, eventsPersistence } from '../events/event-log.js';
 import { EventRunner } from '../events/event-runner.js';
-import { moveOrder, OrderEntity, OrderPlaced, PATIENCE_MS, recorder, shopPersistence, SILENT_OBSERVER } from './shop.js';
+import { OrderEntity, OrderMoved, OrderPlaced, PATIENCE_MS, recorder, shopPersistence, SILENT_OBSERVER } from './shop.js';
 
 /** Number of moves of each order. */
 const MOVES = 3;
@@ -22,7 +22,7 @@ new EventRunner(
   dataSource,
   {
     ...SILENT_OBSERVER,
-    failed: (_subscription, _event, error) => console.error(error),
+    failed: (_event, error) => console.error(error),
     interrupted: (error) => console.error(error),
   },
   { isOpen: () => true, pollMs: 20 },
@@ -31,6 +31,11 @@ new EventRunner(
 const orders = new BatchedRepository(dataSource.getRepository(OrderEntity), undefined, { publishes: OrderPlaced });
 for (;;) {
   const placed = Array.from({ length: 5 }, () => orders.insert({ petId: 1n, customer: 'Ann', placedAt: new Date(), note: null }));
-  for (const { id } of await Promise.all(placed)) for (let step = 1; step <= MOVES; step++) await moveOrder(dataSource, id, step);
+  for (const { id: orderId } of await Promise.all(placed))
+    for (let step = 1; step <= MOVES; step++)
+      await dataSource.transaction(async (manager) => {
+        await manager.query(`INSERT INTO shop.effects (subscription, order_id, step) VALUES ('published', $1, $2)`, [orderId, step]);
+        await appendEvents(manager, OrderMoved.of({ orderId, step }));
+      });
   console.log('moved');
 }

@@ -74,7 +74,6 @@ export const shopPersistence = {
 
 /** Specs override what they observe. */
 export const SILENT_OBSERVER: EventObserver = {
-  handle: (_subscription, _event, work) => work(),
   processed: () => undefined,
   failed: () => undefined,
   interrupted: () => undefined,

@@ -15,7 +15,7 @@ export function useShop() {
     shop = await createShop();
     admin = await shop.open();
   });
-  beforeEach(() => admin.query('TRUNCATE events.events, events.subscriptions, events.parked_events, shop.effects'));
+  beforeEach(() => admin.query('TRUNCATE events.deliveries, events.subscriptions, shop.effects'));
   afterEach(() => Promise.all(runners.splice(0).map((runner) => runner.stop())));
   afterAll(() => shop.close());
 
