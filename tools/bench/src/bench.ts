@@ -1,38 +1,41 @@
 import { cpus } from 'node:os';
-import { Random } from './random.js';
 import type { ServiceProcess } from '@animal-store/test-kit/service-process';
 import { checkResponses } from './check-responses.js';
 import { type Catalogue, DatabaseServer } from './database-server.js';
 import { httpRequest } from './http-requests.js';
 import { isInstalled, type LoadGenerator, sendLoad } from './load.js';
-import { cpuMsOf, type Measurement, requireProc, residentMbOf, type Rounds } from './measurement.js';
+import { cpuMsOf, type Measurement, requireProc, type Rounds } from './measurement.js';
+import { Random } from './random.js';
 import type { Target } from './targets.js';
-import { CONFLICT_SHARE, type PetRequest } from './workloads.js';
+import { createRequests, findPageStarts, type PetRequest, STATUSES, type Workload, WORKLOADS } from './workloads.js';
 
+export const ROWS = 100_000;
+const KEYS = 20;
+/** Maximum number of pages per filter. */
+const MAX_PAGES = 200;
+const MANY_CONNECTIONS = 64;
+const SEED = 1;
 const OFFSET_PER_ROUND = 1_237;
 
-export interface BenchOptions {
+interface BenchOptions {
+  readonly targets: readonly (readonly [name: string, target: Target | undefined])[];
+  readonly workloads: readonly Workload[];
   readonly rounds: number;
   readonly seconds: number;
-  readonly seed: number;
-}
-
-/** What results depend on. */
-export interface Origin {
-  readonly measuredAt: string;
-  readonly machine: { readonly cpu: string; readonly cores: number; readonly node: string };
-  readonly generator: LoadGenerator;
-  readonly options: BenchOptions;
+  readonly warmUpSeconds: number;
 }
 
 export interface Scenario {
-  /** A workload, or a kind of reads by number of rows. */
-  readonly workload: string;
+  readonly workload: Workload;
   readonly connections: number;
-  /** The targets by name, and the requests to each of them. */
-  readonly targets: ReadonlyMap<string, { readonly target: RunningTarget; readonly requests: readonly PetRequest[] }>;
-  /** 0 if the same targets were just measured with the same requests. */
-  readonly warmUpSeconds: number;
+  readonly rounds: Rounds;
+}
+
+export interface BenchResult {
+  readonly origin: string;
+  readonly scenarios: readonly Scenario[];
+  /** Targets that returned wrong responses or none. */
+  readonly failures: readonly string[];
 }
 
 /** A target that runs on a catalogue. */
@@ -42,113 +45,104 @@ export interface RunningTarget {
   readonly catalogue: Catalogue;
 }
 
-export interface ScenarioResult {
-  readonly workload: string;
+interface Load {
+  readonly requests: readonly PetRequest[];
   readonly connections: number;
-  readonly rounds: Rounds;
-  /** Targets that returned wrong responses or none, with the error. */
-  readonly failures: Readonly<Record<string, string>>;
+  readonly seconds: number;
+  readonly round: number;
 }
 
 /** One run: a PostgreSQL server, and the measurements of all targets in turn. */
 export class Bench {
-  readonly random: Random;
+  private readonly random = new Random(SEED);
+  private readonly running = new Map<string, RunningTarget>();
+  private readonly failures = new Map<string, string>();
 
   private constructor(
-    readonly server: DatabaseServer,
+    private readonly server: DatabaseServer,
     private readonly options: BenchOptions,
-    private readonly cleanUp: AsyncDisposableStack,
     private readonly generator: LoadGenerator,
-    readonly report: (line: string) => void,
-  ) {
-    this.random = new Random(options.seed);
-  }
+  ) {}
 
-  static async start(options: BenchOptions, cleanUp: AsyncDisposableStack, report: (line: string) => void): Promise<Bench> {
+  /** Creates a database for each checkout, and starts the targets. */
+  static async start(options: BenchOptions, cleanUp: AsyncDisposableStack): Promise<Bench> {
     requireProc();
-    const generator = isInstalled('wrk') ? 'wrk' : 'autocannon';
-    return new Bench(await DatabaseServer.start(cleanUp), options, cleanUp, generator, report);
+    const bench = new Bench(await DatabaseServer.start(cleanUp), options, isInstalled('wrk') ? 'wrk' : 'autocannon');
+    const catalogues = new Map<string, Catalogue>();
+    for (const [name, target] of options.targets) {
+      if (!target) continue;
+      const { workspace } = target;
+      const catalogue =
+        catalogues.get(workspace) ?? (await bench.server.createCatalogue(`bench_${catalogues.size}`, workspace, ROWS, KEYS));
+      const service = await target.start(catalogue);
+      cleanUp.defer(() => service.kill());
+      bench.running.set(name, { target, service, catalogue });
+      const [key = ''] = catalogue.keys;
+      // Only the service can create its cursors.
+      if (target.paging === 'cursor' && !catalogues.has(workspace))
+        catalogue.pages = await Promise.all([undefined, ...STATUSES].map((status) => findPageStarts(service.url, key, status, MAX_PAGES)));
+      catalogues.set(workspace, catalogue);
+    }
+    return bench;
   }
 
-  get origin(): Origin {
-    const [first] = cpus();
-    const machine = { cpu: first?.model ?? 'unknown', cores: cpus().length, node: process.version };
-    return { measuredAt: new Date().toISOString(), machine, generator: this.generator, options: this.options };
-  }
-
-  async startTarget(target: Target, catalogue: Catalogue, start = target.start): Promise<RunningTarget> {
-    const service = await start(catalogue);
-    this.cleanUp.defer(() => service.kill());
-    return { target, service, catalogue };
+  async run(): Promise<BenchResult> {
+    const { rounds, seconds, workloads } = this.options;
+    const scenarios: Scenario[] = [];
+    // In this order, so that workloads that write come last.
+    for (const workload of WORKLOADS.filter((name) => workloads.includes(name)))
+      for (const connections of [MANY_CONNECTIONS, 1]) scenarios.push(await this.measureAll(workload, connections));
+    const origin = `The bench ran ${rounds} rounds of ${seconds} s on ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), with Node.js ${process.version}, on ${new Date().toISOString().slice(0, 10)}. Each target used a table with ${ROWS.toLocaleString('en')} rows. The load generator was ${this.generator}.`;
+    return { origin, scenarios, failures: [...this.failures].map(([name, message]) => `${name} failed: ${message}`) };
   }
 
   /** Checks and warms up each target, then measures them in turn, in a different order each round. */
-  async run({ workload, connections, targets, warmUpSeconds }: Scenario): Promise<ScenarioResult> {
-    const { rounds: count, seconds } = this.options;
+  private async measureAll(workload: Workload, connections: number): Promise<Scenario> {
+    const { rounds: count, seconds, warmUpSeconds } = this.options;
     const rounds: Record<string, Measurement[]> = {};
-    const failures: Record<string, string> = {};
-    const attempt = async (name: string, work: (target: RunningTarget, requests: readonly PetRequest[]) => Promise<void>) => {
-      const measured = targets.get(name);
-      if (!measured || name in failures) return;
-      await work(measured.target, measured.requests).catch((error: unknown) => {
-        failures[name] = Error.isError(error) ? error.message : String(error);
-        this.report(`${name}: ${failures[name]}`);
+    const attempt = async (name: string, running: RunningTarget, work: (requests: readonly PetRequest[]) => Promise<void>) => {
+      if (this.failures.has(name)) return;
+      // The same requests to each database, but for the cursors.
+      await work(createRequests(workload, running.catalogue, new Random(SEED + WORKLOADS.indexOf(workload)))).catch((error: unknown) => {
+        this.failures.set(name, Error.isError(error) ? error.message : String(error));
       });
     };
-    for (const name of targets.keys()) {
-      await attempt(name, async (target, requests) => {
-        await checkResponses(target, requests);
-        if (warmUpSeconds > 0) await this.measure(target, { requests, connections, seconds: warmUpSeconds, round: 0 });
+    for (const [name, running] of this.running) {
+      await attempt(name, running, async (requests) => {
+        await checkResponses(running, requests);
+        if (connections > 1) await this.measure(running, { requests, connections, seconds: warmUpSeconds, round: 0 });
       });
     }
-    const written = [...targets.values()].filter(({ requests }) => requests.some(({ operation }) => operation === 'create'));
-    const catalogues = new Set(written.map(({ target }) => target.catalogue));
     for (let round = 1; round <= count; round++) {
-      for (const name of this.random.shuffle([...targets.keys()])) {
-        await attempt(name, async (target, requests) => {
-          if (catalogues.has(target.catalogue)) await target.catalogue.checkpoint();
-          const measured = await this.measure(target, { requests, connections, seconds, round });
+      for (const [name, running] of this.random.shuffle([...this.running])) {
+        await attempt(name, running, async (requests) => {
+          await running.catalogue.checkpoint();
+          const measured = await this.measure(running, { requests, connections, seconds, round });
+          if (measured.errors > 0) throw new Error(`${measured.errors} errors in ${workload}`);
           (rounds[name] ??= []).push(measured);
-          this.report(`${workload} at ${connections}, round ${round} of ${count}: ${name} ${Math.round(measured.perSecond)}/s`);
+          console.log(`  ${workload} at ${connections}, round ${round} of ${count}: ${name} ${Math.round(measured.perSecond)}/s`);
         });
       }
     }
-    for (const catalogue of catalogues) await catalogue.restore();
-    return { workload, connections, rounds, failures };
+    for (const { catalogue } of this.running.values()) await catalogue.restore();
+    return { workload, connections, rounds };
   }
 
-  private async measure({ target, service, catalogue }: RunningTarget, load: Requests): Promise<Measurement> {
+  private async measure({ target, service, catalogue }: RunningTarget, load: Load): Promise<Measurement> {
     const requests = load.requests.map((request) => httpRequest(request, target.paging, catalogue.keys));
     const usage = () => ({ service: cpuMsOf(service.pid), postgres: cpuMsOf(catalogue.server.pid) });
     const before = usage();
-    const result = await sendLoad(
-      this.generator,
-      { ...load, url: service.url, requests, offset: load.round * OFFSET_PER_ROUND },
-      catalogue.server.folder,
-    );
+    const offset = load.round * OFFSET_PER_ROUND;
+    const result = await sendLoad(this.generator, { ...load, url: service.url, requests, offset }, catalogue.server.folder);
     const after = usage();
     if (result.requests === 0) throw new Error(`no response within ${load.seconds} s:\n${service.output.slice(-1_000)}`);
     return {
       perSecond: result.requests / result.seconds,
       p50Ms: result.p50Ms,
       p99Ms: result.p99Ms,
-      errors: target.hasConflicts && isShareOfConflicts(result.errors / result.requests) ? 0 : result.errors,
+      errors: result.errors,
       serviceCpu: ((after.service - before.service) * 1_000) / result.requests,
       postgresCpu: ((after.postgres - before.postgres) * 1_000) / result.requests,
-      residentMb: residentMbOf(service.pid),
     };
   }
-}
-
-/** Allows for the requests that a measurement starts and ends with. */
-function isShareOfConflicts(share: number): boolean {
-  return Math.abs(share - CONFLICT_SHARE) < CONFLICT_SHARE / 10;
-}
-
-interface Requests {
-  readonly requests: readonly PetRequest[];
-  readonly connections: number;
-  readonly seconds: number;
-  /** Number of the measurement within a scenario. */
-  readonly round: number;
 }

@@ -2,10 +2,9 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { DurablePostgres, query } from '@animal-store/local-postgres/testing';
-import { type ListRequest, type PageStart, type Status, UNIQUE_PETS } from './workloads.js';
+import { type ListRequest, type PageStart, type Status } from './workloads.js';
 
 /**
  * A quarter of the memory, the starting value that PostgreSQL's manual recommends. Ten million pets would not fit into the default.
@@ -13,21 +12,11 @@ import { type ListRequest, type PageStart, type Status, UNIQUE_PETS } from './wo
  */
 const SHARED_BUFFERS_MB = Math.floor(totalmem() / 4 / 1024 ** 2);
 
-const WORKSPACE = fileURLToPath(new URL('../../..', import.meta.url));
-
 export interface Pet {
   readonly id: number;
   readonly name: string;
   readonly categoryId: number;
   readonly status: Status;
-}
-
-interface CatalogueContent {
-  readonly rows: number;
-  readonly pendingShare?: number;
-  readonly keys: number;
-  /** Folder of the checkout whose migrations the database has, by default this one. */
-  readonly workspace?: string | undefined;
 }
 
 /** A durable PostgreSQL, with the defaults of fsync and synchronous_commit. */
@@ -51,7 +40,7 @@ export class DatabaseServer {
   }
 
   /** Creates a database with all tables, API keys and `rows` pets, by the programs of a checkout. */
-  async createCatalogue(name: string, { workspace = WORKSPACE, ...options }: CatalogueContent): Promise<Catalogue> {
+  async createCatalogue(name: string, workspace: string, rows: number, clients: number): Promise<Catalogue> {
     await query(this.postgres.url, `CREATE DATABASE ${name}`);
     const url = new URL(this.postgres.url);
     url.pathname = `/${name}`;
@@ -59,14 +48,13 @@ export class DatabaseServer {
     const program = join(workspace, 'apps/cli/dist/main.js');
     const cli = async (...args: string[]) => (await promisify(execFile)(process.execPath, [program, ...args], { env })).stdout;
     await cli('migrate', 'up');
-    const share = options.pendingShare === undefined ? [] : ['--pending-share', `${options.pendingShare}`];
-    await cli('seed', '--count', `${options.rows}`, '--json', ...share);
+    await cli('seed', '--count', `${rows}`, '--json');
     const keys: string[] = [];
-    for (let client = 0; client < options.keys; client++) {
+    for (let client = 0; client < clients; client++) {
       const created = JSON.parse(await cli('keys', 'create', '--client', `bench ${client}`, '--json')) as { readonly key: string };
       keys.push(created.key);
     }
-    return new Catalogue(this, url.href, options.rows, keys);
+    return new Catalogue(this, url.href, rows, keys);
   }
 }
 
@@ -95,16 +83,6 @@ export class Catalogue {
   /** Restores the seeded rows and runs a checkpoint, so that all targets start with the same state. */
   async restore(): Promise<void> {
     await query(this.url, `DELETE FROM pets.pets WHERE id > ${this.rows}`, 'VACUUM (ANALYZE) pets.pets', 'CHECKPOINT');
-  }
-
-  /** Lets no two pets have the same name and category. Renames the seeded pets, some of which have the same values. */
-  async makeUnique(): Promise<void> {
-    await query(
-      this.url,
-      "UPDATE pets.pets SET name = 'Pet ' || id",
-      'VACUUM FULL pets.pets',
-      `ALTER TABLE pets.pets ADD CONSTRAINT ${UNIQUE_PETS} UNIQUE (name, category_id)`,
-    );
   }
 
   /** Runs a checkpoint, so that each target starts without dirty pages and writes its own full-page images. */

@@ -1,27 +1,23 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { parseInteger, parseNames } from './options.js';
-import { Argument, Command } from 'commander';
-import { compare, type CompareOptions, type Comparison } from './compare.js';
-import { MANY_CONNECTIONS } from './goals.js';
-import { writeComparison, writeScale } from './performance-page.js';
-import { profile } from './profile.js';
-import { type Report, reportComparison, reportScale } from './report.js';
-import { measureScale, type ScaleOptions } from './scale.js';
-import { TARGETS } from './targets.js';
-import { type Workload, WORKLOADS } from './workloads.js';
+import { parseArgs } from 'node:util';
+import { format, resolveConfig } from 'prettier';
+import { Bench, type BenchResult } from './bench.js';
+import { replaceTable, resultTable, summaryTable } from './report.js';
+import { targetsOf } from './targets.js';
+import { WORKLOADS } from './workloads.js';
 
-const TARGET_NAMES = Object.keys(TARGETS);
-/** Without the baseline, which is measured separately (README.md). V8 optimizes functions during the first 9 seconds of a load. */
-const FULL = { targets: TARGET_NAMES.filter((name) => name !== 'baseline'), workloads: WORKLOADS, rounds: 5, seconds: 3, warmUpSeconds: 6 };
-const QUICK = { ...FULL, targets: ['animal-store', 'go-pgx', 'fastify-pg', 'nest-constant'], rounds: 2, seconds: 1, warmUpSeconds: 1 };
-const RESULTS = 'tools/bench/results';
+const README = 'README.md';
+const USAGE = `npm run bench -- [options]: measures the service and its peers in turn, on the same PostgreSQL and rows.
 
-interface OutputOptions {
-  readonly out: string;
-  readonly docs?: boolean;
-}
-type CompareArguments = Partial<CompareOptions> & { readonly quick?: boolean } & OutputOptions;
+  --targets <names>     separated by commas (default: ${Object.keys(targetsOf()).join(',')})
+  --workloads <names>   separated by commas (default: ${WORKLOADS.join(',')})
+  --rounds <n>          measurements of each target (default: 5)
+  --seconds <n>         seconds of a measurement (default: 3)
+  --warm-up <n>         seconds before the first measurement (default: 6)
+  --baseline <folder>   also measure the service of another checkout, in which \`npx nx run-many -t bundle\` was run
+  --out <file>          JSON with all results (default: tools/bench/results/bench.json)
+  --readme              also write the table of README.md`;
 
 const cleanUp = new AsyncDisposableStack();
 let ending: Promise<void> | undefined;
@@ -29,61 +25,37 @@ let ending: Promise<void> | undefined;
 const end = () => (ending ??= cleanUp.disposeAsync());
 process.on('SIGINT', () => void end().finally(() => process.exit(130)));
 process.on('SIGTERM', () => void end().finally(() => process.exit(143)));
-const report = (line: string) => console.log(`  ${line}`);
-
-/** Adds the options that both comparisons have. */
-function addOptions(command: Command, results: string): Command {
-  return command
-    .option('--seed <n>', 'seed of the requests and of the order of measurements', parseInteger(0, 999_999_999), 1)
-    .option('--out <file>', 'file for the results', `${RESULTS}/${results}`)
-    .option('--docs', 'also write the results to the documents, unless responses were wrong');
-}
-
-const program = addOptions(new Command('bench'), 'bench.json')
-  .description('Compares the service with its peers on the same PostgreSQL and rows.')
-  .enablePositionalOptions()
-  .option('--quick', 'measure only the main targets, within two minutes')
-  .option('--targets <names>', `comma-separated names from ${TARGET_NAMES.join(', ')}`, parseNames(TARGET_NAMES))
-  .option('--workloads <names>', `comma-separated names from ${WORKLOADS.join(', ')}`, parseNames(WORKLOADS))
-  .option('--rounds <n>', `number of measurements of each target (default: ${FULL.rounds})`, parseInteger(1, 100))
-  .option('--seconds <n>', `seconds per measurement (default: ${FULL.seconds})`, parseInteger(1, 60))
-  .action(async ({ quick, out, docs, ...given }: CompareArguments) => {
-    const comparison = await compare({ seed: 1, ...(quick ? QUICK : FULL), ...given }, cleanUp, report);
-    await writeJson(out, comparison);
-    print(reportComparison(comparison));
-    const isWrong = hasErrors(comparison);
-    if (docs && !isWrong) await writeComparison(comparison);
-    process.exitCode = isWrong ? 1 : 0;
-  });
-
-addOptions(program.command('scale'), 'scale.json')
-  .description('Measures the service with 1,000 rows and more.')
-  .option('--max-rows <n>', 'rows of the largest catalogue', parseInteger(10_000, 100_000_000), 10_000_000)
-  .option('--rounds <n>', 'number of measurements of each catalogue', parseInteger(1, 100), 3)
-  .option('--seconds <n>', 'seconds per measurement', parseInteger(1, 60), 2)
-  .action(async ({ out, docs, ...options }: ScaleOptions & OutputOptions) => {
-    const result = await measureScale(options, cleanUp, report);
-    await writeJson(out, result);
-    print(reportScale(result));
-    const isWrong = hasErrors(result);
-    if (docs && !isWrong) await writeScale(result);
-    process.exitCode = isWrong ? 1 : 0;
-  });
-
-program
-  .command('profile')
-  .description('Writes a profile of the CPU time under a workload (node --cpu-prof).')
-  .addArgument(new Argument('<workload>', 'workload to send').choices(WORKLOADS))
-  .option('--seconds <n>', 'seconds to profile', parseInteger(1, 60), 5)
-  .option('--connections <n>', 'number of connections', parseInteger(1, 1000), MANY_CONNECTIONS)
-  .action(async (workload: Workload, { seconds, connections }: { seconds: number; connections: number }) => {
-    const out = `${RESULTS}/${workload}.cpuprofile`;
-    await profile({ workload, seconds, connections, out }, cleanUp, report);
-    console.log(`\nThe profile is in ${out}. To open it, use the performance panel of Chrome's developer tools, or Visual Studio Code.`);
-  });
 
 try {
-  await program.parseAsync();
+  const option = <T extends string>(value: T) => ({ type: 'string', default: value }) as const;
+  const { values } = parseArgs({
+    options: {
+      targets: { type: 'string' },
+      workloads: option(WORKLOADS.join()),
+      rounds: option('5'),
+      seconds: option('3'),
+      'warm-up': option('6'),
+      baseline: { type: 'string' },
+      out: option('tools/bench/results/bench.json'),
+      readme: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) console.log(USAGE);
+  else {
+    const targets = targetsOf(values.baseline);
+    const bench = await Bench.start(
+      {
+        targets: choose(Object.keys(targets), values.targets ?? Object.keys(targets).join()).map((name) => [name, targets[name]] as const),
+        workloads: choose(WORKLOADS, values.workloads),
+        rounds: positive(values.rounds),
+        seconds: positive(values.seconds),
+        warmUpSeconds: positive(values['warm-up']),
+      },
+      cleanUp,
+    );
+    await write(await bench.run(), values.out, values.readme);
+  }
 } catch (error) {
   console.error(Error.isError(error) ? error.message : error);
   process.exitCode = 1;
@@ -91,18 +63,25 @@ try {
   await end();
 }
 
-function print({ goals, results }: Report): void {
-  console.log(`\n${[...results, '### Goals', ...goals].join('\n\n')}\n`);
-}
-
-async function writeJson(file: string, value: unknown): Promise<void> {
+async function write(result: BenchResult, file: string, isForReadme: boolean): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, `${JSON.stringify(value, undefined, 2)}\n`);
+  await writeFile(file, `${JSON.stringify(result, undefined, 2)}\n`);
+  console.log(`\n${resultTable(result)}\n`);
+  if (result.failures.length > 0) throw new Error(result.failures.join('\n'));
+  if (!isForReadme) return;
+  const page = replaceTable(await readFile(README, 'utf8'), summaryTable(result));
+  await writeFile(README, await format(page, { ...(await resolveConfig(README)), parser: 'markdown' }));
 }
 
-/** Returns whether a target returned wrong responses or none. Slow targets are not errors. */
-function hasErrors({ scenarios }: Pick<Comparison, 'scenarios'>): boolean {
-  return scenarios.some(
-    ({ failures, rounds }) => Object.keys(failures).length > 0 || Object.values(rounds).some((of) => of.some(({ errors }) => errors > 0)),
-  );
+function choose<T extends string>(known: readonly T[], text: string): T[] {
+  return text.split(',').map((name) => {
+    const found = known.find((candidate) => candidate === name.trim());
+    if (found === undefined) throw new Error(`"${name}" must be one of ${known.join(', ')}.\n\n${USAGE}`);
+    return found;
+  });
+}
+
+function positive(text: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw new Error(`"${text}" must be a positive integer.\n\n${USAGE}`);
+  return Number(text);
 }

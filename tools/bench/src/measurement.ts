@@ -6,11 +6,9 @@ export interface Measurement {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly errors: number;
-  /** CPU milliseconds per thousand requests: `serviceCpu` of all processes of the service, `postgresCpu` of PostgreSQL. */
+  /** CPU microseconds per request: `serviceCpu` of all processes of the service, `postgresCpu` of PostgreSQL. */
   readonly serviceCpu: number;
   readonly postgresCpu: number;
-  /** Resident memory of the largest process of the service at the end of the load. */
-  readonly residentMb: number;
 }
 
 export type Metric = (measurement: Measurement) => number;
@@ -29,16 +27,11 @@ export function medianOf(rounds: Rounds, target: string, metric: Metric): number
 
 /** Returns the median of the ratios per round, so that a slow round affects both sides. NaN if one of the two was not measured. */
 export function ratio(rounds: Rounds, target: string, peer: string, metric: Metric): number {
-  return median(ratios(rounds, target, peer, metric));
-}
-
-/** Returns the ratios of the rounds in which both were measured. */
-export function ratios(rounds: Rounds, target: string, peer: string, metric: Metric): number[] {
-  const all = (rounds[target] ?? []).map((measured, round) => {
+  const ratios = (rounds[target] ?? []).map((measured, round) => {
     const other = rounds[peer]?.[round];
     return other ? metric(measured) / metric(other) : NaN;
   });
-  return all.filter(Number.isFinite);
+  return median(ratios.filter(Number.isFinite));
 }
 
 /** Returns the median, or NaN for an empty list. */
@@ -49,14 +42,8 @@ export function median(numbers: readonly number[]): number {
   return low === undefined || high === undefined ? NaN : (low + high) / 2;
 }
 
-/** Returns (maximum - minimum) / median. */
-export function spread(numbers: readonly number[]): number {
-  return (Math.max(...numbers) - Math.min(...numbers)) / median(numbers);
-}
-
 /** CLK_TCK, which is 100 on all current Linux systems. */
 const TICKS_PER_SECOND = 100;
-const PAGE_KB = 4;
 /** The first of four fields of /proc/<pid>/stat after the program name, which may contain spaces; see proc_pid_stat(5). */
 const UTIME = 11;
 
@@ -72,12 +59,6 @@ export function cpuMs(stat: string): number {
     .split(' ')
     .map(Number);
   return (values.slice(UTIME, UTIME + 4).reduce((sum, ticks) => sum + ticks, 0) * 1000) / TICKS_PER_SECOND;
-}
-
-/** Returns the resident megabytes of the largest process of the tree. */
-export function residentMbOf(pid: number): number {
-  const pages = processTree(pid).map((member) => Number(readIfExists(`/proc/${member}/statm`).split(' ')[1] ?? 0));
-  return (Math.max(...pages) * PAGE_KB) / 1024;
 }
 
 /** @throws Error if the system has no /proc */

@@ -42,11 +42,6 @@ export const SERIAL = '\u0001';
 const ONE_PAGE: ListRequest = { operation: 'list', key: 0, limit: 20, status: 'available' };
 const LIMITS = [10, 20, 50, 100];
 const LIST_LENGTH = 20_000;
-/** The unique constraint of the target `conflicts`. */
-export const UNIQUE_PETS = 'pets_name_category_id_key';
-/** Every twentieth creation is a conflict; not the first one, which is checked. */
-const CONFLICT_PERIOD = 20;
-export const CONFLICT_SHARE = 1 / CONFLICT_PERIOD;
 const SHARE_OF_WRITES = 0.1;
 
 /** Returns the requests to send in a loop. */
@@ -72,12 +67,6 @@ export function createRequests(workload: Workload, { rows, keys, pages }: Catalo
 
   const draw = { 'list-mixed': list, get, create, mixed }[workload];
   return Array.from({ length: LIST_LENGTH }, draw);
-}
-
-/** Returns the requests, of which `CONFLICT_SHARE` create the same pet. */
-export function withConflicts(requests: readonly PetRequest[]): readonly PetRequest[] {
-  const same: CreateRequest = { operation: 'create', key: 0, name: 'Rex', categoryId: 1, status: 'available' };
-  return requests.map((request, index) => (index % CONFLICT_PERIOD === 1 ? same : request));
 }
 
 /** Zipf distribution of ranks from 0: rank r is 1 / (r + 1) as frequent as rank 0. */

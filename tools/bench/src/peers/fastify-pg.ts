@@ -1,10 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { fastify } from 'fastify';
-import { Client, Pool, type QueryConfig, type QueryResult, type QueryResultRow, types } from 'pg';
+import { Pool, type QueryConfig, type QueryResultRow, types } from 'pg';
 import { hashOfBearer, KeyCache, printPort, requiredVariable, UNAUTHORIZED } from './peer.js';
 
 // A hand-written catalogue service with Fastify and pg: prepared statements, and serialisers compiled from the response schemas.
-// With PIPELINE=true, connections send statements without waiting for the results of earlier ones: https://node-postgres.com/apis/client
 const CONNECTIONS = 16;
 const COLUMNS = 'id, name, category_id AS "categoryId", status';
 const FIND_KEY = {
@@ -48,8 +47,8 @@ const listQuery = {
 };
 
 types.setTypeParser(types.builtins.INT8, Number);
-const connectionString = requiredVariable('DATABASE_URL');
-const query = process.env['PIPELINE'] === 'true' ? await pipelined() : pooled();
+const pool = new Pool({ connectionString: requiredVariable('DATABASE_URL'), max: CONNECTIONS });
+const query = <Row extends QueryResultRow>(statement: QueryConfig) => pool.query<Row>(statement);
 const known = new KeyCache();
 const app = fastify({ bodyLimit: 64 * 1024 });
 
@@ -101,19 +100,3 @@ app.post<{ Body: { name: string; categoryId: number; status?: string } }>(
 
 await app.listen({ host: '127.0.0.1', port: 0 });
 printPort((app.server.address() as AddressInfo).port);
-
-function pooled() {
-  const pool = new Pool({ connectionString, max: CONNECTIONS });
-  return <Row extends QueryResultRow>(statement: QueryConfig) => pool.query<Row>(statement);
-}
-
-/** Uses the connections in turn, because a pool gives a connection to one query at a time. */
-async function pipelined() {
-  const clients = Array.from({ length: CONNECTIONS }, () => new Client({ connectionString, pipeline: true }));
-  await Promise.all(clients.map((client) => client.connect()));
-  let turn = 0;
-  return <Row extends QueryResultRow>(statement: QueryConfig) => {
-    turn = (turn + 1) % CONNECTIONS;
-    return clients[turn]?.query<Row>(statement) as Promise<QueryResult<Row>>;
-  };
-}
