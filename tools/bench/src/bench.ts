@@ -9,7 +9,7 @@ import { Random } from './random.js';
 import type { Target } from './targets.js';
 import { createRequests, findPageStarts, type PetRequest, STATUSES, type Workload, WORKLOADS } from './workloads.js';
 
-export const ROWS = 100_000;
+const ROWS = 100_000;
 const KEYS = 20;
 /** Maximum number of pages per filter. */
 const MAX_PAGES = 200;

@@ -70,7 +70,7 @@ export function createRequests(workload: Workload, { rows, keys, pages }: Catalo
 }
 
 /** Zipf distribution of ranks from 0: rank r is 1 / (r + 1) as frequent as rank 0. */
-export class Zipf {
+class Zipf {
   private readonly cumulative: readonly number[];
 
   constructor(ranks: number) {
