@@ -60,7 +60,7 @@ export function insertStatement(table: Table, { sharding, event, keys, unique }:
     )${keys ? `, recorded AS (${recordStatement(table, keys)})` : ''}${event ? `, published AS (${publishStatement(event, table)})` : ''}
     SELECT
       -- The cast fails, and nothing is stored, if a trigger changed an identifier: its call would be unknown.
-      coalesce(input_ordinal::text, 'A trigger must not change the identifier ' || stored.${id.name})::bigint,
+      CASE WHEN input_ordinal IS NULL THEN ('A trigger must not change the identifier ' || stored.${id.name})::bigint ELSE input_ordinal END,
       stored.*
     FROM given FULL JOIN stored ON stored.${id.name} = given.${id.name}`;
   const label = `${event ? 'publish' : 'insert'} ${unique ? 'unique ' : ''}${keys ? 'once ' : ''}${table.label}`;
@@ -77,13 +77,14 @@ const KEY_COLUMNS = [
 
 /** Records the keys with the values of their requests, and with the stored row if a trigger changed them. */
 function recordStatement({ id, columns }: Table, keys: KeyTable): string {
-  const valuesOf = (source: string) =>
+  const jsonOf = (source: string) =>
     `jsonb_build_object(${columns.map(({ property, name }) => `${escapeLiteral(property)}, ${source}.${name}`).join(', ')})`;
+  const rowOf = (source: string) => `ROW (${columns.map(({ name }) => `${source}.${name}`).join(', ')})`;
   return `
       INSERT INTO ${keys.name} (${keys.clientId}, ${keys.key}, ${keys.rowId}, ${keys.request})
       SELECT input_client, input_key, stored.${id.name}, CASE
-        WHEN ${valuesOf('given')} = ${valuesOf('stored')} THEN ${valuesOf('given')}
-        ELSE ${valuesOf('given')} || jsonb_build_object(${escapeLiteral(STORED)}, ${valuesOf('stored')})
+        WHEN ${rowOf('given')} IS NOT DISTINCT FROM ${rowOf('stored')} THEN ${jsonOf('given')}
+        ELSE ${jsonOf('given')} || jsonb_build_object(${escapeLiteral(STORED)}, ${jsonOf('stored')})
       END
       FROM stored JOIN given ON given.${id.name} = stored.${id.name}
       -- The same order in every process prevents deadlocks between concurrent inserts of the same keys.
