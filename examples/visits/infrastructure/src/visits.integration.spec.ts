@@ -1,28 +1,194 @@
+import { IDEMPOTENCY_KEY_REUSED, INT64_MAX, INT64_MIN, type OrderedPageRequest, type Position } from '@animal-store/kernel';
 import { describeMigrations, useDatabase } from '@animal-store/test-kit';
-import { describeVisitsSuite } from '@animal-store/visits-testing';
-import { describe, expect, it } from '@jest/globals';
+import { VisitCancelled } from '@animal-store/visits-contract';
+import { moveVisit, VISIT_NOT_FOUND, VISIT_OVERLAPS, type VisitCommand, VisitStatus, type VisitSummary } from '@animal-store/visits-domain';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { aNewVisit, anyNewVisit, aVisitInSlot, OTHER_VISIT_VALUES } from './testing/visit-builder.js';
 import { TypeOrmTreatmentRepository } from './typeorm-treatment-repository.js';
 import { TypeOrmVisitReader } from './typeorm-visit-reader.js';
 import { TypeOrmVisitRepository } from './typeorm-visit-repository.js';
 import { visitsPersistence } from './visits-persistence.js';
 import { TypeOrmVisitDays } from './visits-subscriptions.js';
 
+const KEY = { clientId: 7n, key: 'first-1' };
+const ASCENDING = { limit: 100, order: { by: 'startsAt' } } as const;
+const cancel: VisitCommand = { name: 'cancel', event: VisitCancelled, change: (visit) => moveVisit(visit, VisitStatus.Cancelled) };
+
 const database = useDatabase(visitsPersistence);
+let repository: TypeOrmVisitRepository;
+let reader: TypeOrmVisitReader;
+let treatments: TypeOrmTreatmentRepository;
 
 describeMigrations(visitsPersistence);
 
-describeVisitsSuite('PostgreSQL', async () => {
+beforeEach(async () => {
   await database.empty();
   const { dataSource } = database;
-  return {
-    repository: new TypeOrmVisitRepository(dataSource),
-    reader: new TypeOrmVisitReader(dataSource),
-    treatments: new TypeOrmTreatmentRepository(dataSource),
-  };
+  [repository, reader] = [new TypeOrmVisitRepository(dataSource), new TypeOrmVisitReader(dataSource)];
+  treatments = new TypeOrmTreatmentRepository(dataSource);
 });
 
+it('finds exactly what was added, and lists it without its notes', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyNewVisit, async (visit) => {
+      const added = await repository.add(visit).catch(() => undefined);
+      if (!added) return;
+      expect(added).toMatchObject({ ...visit });
+      expect(await reader.find(added.id)).toEqual({ ...added });
+      const { notes: _notes, ...summary } = added;
+      const { items } = await reader.list({ petId: visit.petId }, { ...ASCENDING, order: { by: 'startsAt', from: visit.startsAt } });
+      expect(items).toContainEqual(summary);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+it('rejects a visit that overlaps another one of the animal, and no others', async () => {
+  const [first] = await Promise.all([0, 1, 3].map((slot) => repository.add(aVisitInSlot(slot))));
+  const overlapping = [
+    aVisitInSlot(0),
+    aVisitInSlot(0.5),
+    aVisitInSlot(2, { durationMinutes: 31 }),
+    aVisitInSlot(-1, { durationMinutes: 480 }),
+  ];
+  for (const visit of overlapping) await expect(repository.add(visit)).rejects.toThrow(expect.objectContaining(VISIT_OVERLAPS));
+  await expect(repository.addOnce(aVisitInSlot(1), KEY)).rejects.toThrow(expect.objectContaining(VISIT_OVERLAPS));
+  await repository.add(aVisitInSlot(2));
+  await repository.add(aVisitInSlot(0, { petId: 2n }));
+  await repository.change(first?.id ?? 0n, cancel);
+  await repository.add(aVisitInSlot(0));
+  expect((await reader.list({}, ASCENDING)).items).toHaveLength(6);
+});
+
+it('books a time once for concurrent visits', async () => {
+  const settled = await Promise.allSettled(Array.from({ length: 20 }, () => repository.add(aNewVisit())));
+  const errors = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+  expect(errors).toEqual(Array.from({ length: 19 }, () => expect.objectContaining({ code: VISIT_OVERLAPS.code })));
+});
+
+describe('addOnce', () => {
+  it('adds one visit, however often and concurrently it is called', async () => {
+    const visit = aNewVisit({ notes: 'Bites' });
+    const outcomes = await Promise.all(Array.from({ length: 30 }, () => repository.addOnce(visit, KEY)));
+    expect(new Set(outcomes.map(({ result }) => result.id)).size).toBe(1);
+    expect(outcomes.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    expect(await repository.addOnce(visit, KEY)).toEqual({ result: outcomes[0]?.result, replayed: true });
+    expect((await reader.list({}, ASCENDING)).items).toHaveLength(1);
+  });
+
+  it('rejects the key for different values, and adds nothing', async () => {
+    await repository.addOnce(aNewVisit(), KEY);
+    for (const other of OTHER_VISIT_VALUES) {
+      await expect(repository.addOnce(aNewVisit(other), KEY)).rejects.toThrow(expect.objectContaining(IDEMPOTENCY_KEY_REUSED));
+    }
+    expect((await reader.list({}, ASCENDING)).items).toHaveLength(1);
+  });
+});
+
+describe('change', () => {
+  it('runs a command once for a key, also for concurrent repetitions', async () => {
+    const { id } = await repository.add(aNewVisit({ notes: 'Bites' }));
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => repository.change(id, { ...cancel, key: KEY })));
+    expect(outcomes.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    for (const { result } of outcomes) expect(result).toEqual({ ...aNewVisit({ notes: 'Bites' }), id, status: VisitStatus.Cancelled });
+    expect(await reader.find(id)).toEqual({ ...outcomes[0]?.result });
+  });
+
+  it('rejects the key for another visit, another command and a creation', async () => {
+    const [first, second] = [await repository.add(aVisitInSlot(0)), await repository.add(aVisitInSlot(1))];
+    await repository.change(first.id, { ...cancel, key: KEY });
+    const reused = expect.objectContaining({ code: IDEMPOTENCY_KEY_REUSED.code });
+    await expect(repository.change(second.id, { ...cancel, key: KEY })).rejects.toThrow(reused);
+    await expect(repository.change(first.id, { ...cancel, name: 'other', key: KEY })).rejects.toThrow(reused);
+    await expect(repository.addOnce(aVisitInSlot(2), KEY)).rejects.toThrow(reused);
+  });
+
+  it('stores nothing if the command throws, or if there is no visit', async () => {
+    const { id } = await repository.add(aNewVisit());
+    const change = () => {
+      throw new Error('not now');
+    };
+    await expect(repository.change(id, { name: 'fail', key: KEY, change })).rejects.toThrow('not now');
+    await expect(repository.change(-1n, { ...cancel, key: KEY })).rejects.toThrow(expect.objectContaining(VISIT_NOT_FOUND));
+    expect(await repository.change(id, { ...cancel, key: KEY })).toMatchObject({ replayed: false });
+  });
+
+  it('runs concurrent commands one after the other', async () => {
+    const { id } = await repository.add(aNewVisit());
+    const commands = Array.from({ length: 5 }, () => repository.change(id, cancel));
+    const settled = await Promise.allSettled(commands);
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+});
+
+it('finds nothing if nothing was added', async () => {
+  for (const id of [0n, -1n, INT64_MIN, INT64_MAX]) expect(await reader.find(id)).toBeUndefined();
+  expect((await reader.list({}, ASCENDING)).items).toEqual([]);
+});
+
+it('lists by time, in both directions, in a range, and with each combination of filters', async () => {
+  for (let slot = 0; slot < 12; slot++) {
+    const { id } = await repository.add(aVisitInSlot(slot % 6, { petId: BigInt(slot % 4), reason: `},{"id":${String(slot)}}` }));
+    if (slot % 2 === 0) await repository.change(id, cancel);
+  }
+  const { items: all } = await reader.list({}, ASCENDING);
+  expect(all).toHaveLength(12);
+  const times = all.map(({ startsAt, id }) => [startsAt.getTime(), Number(id)]);
+  expect(times).toEqual(times.toSorted(([a = 0, x = 0], [b = 0, y = 0]) => a - b || x - y));
+
+  const [from, to] = [aVisitInSlot(1).startsAt, aVisitInSlot(4).startsAt];
+  const filters = [{}, { petId: 1n }, { status: VisitStatus.Booked }, { petId: 2n, status: VisitStatus.Cancelled }];
+  for (const filter of filters)
+    for (const descending of [false, true])
+      for (const range of [{}, { from }, { to }, { from, to }]) {
+        const matching = all.filter(
+          (visit) =>
+            Object.entries(filter).every(([name, value]) => visit[name as keyof VisitSummary] === value) &&
+            (!range.from || visit.startsAt >= range.from) &&
+            (!range.to || visit.startsAt < range.to),
+        );
+        const request = { limit: 3, order: { by: 'startsAt', descending, ...range } } as const;
+        expect(await walk(filter, request)).toEqual(descending ? matching.toReversed() : matching);
+      }
+});
+
+describe('treatments', () => {
+  it('are those of one visit, in the order of their identifiers', async () => {
+    const [first, second] = [await repository.add(aVisitInSlot(0)), await repository.add(aVisitInSlot(1))];
+    const added = [];
+    for (const { id } of [first, second, first, first]) added.push((await treatments.add({ visitId: id, name: '","x":"' })).result);
+    const ofFirst = added.filter(({ visitId }) => visitId === first.id);
+    expect(await treatments.list(first.id, { limit: 2 })).toMatchObject({ items: ofFirst.slice(0, 2), next: ofFirst[1]?.id });
+    expect((await treatments.list(first.id, { limit: 2, after: ofFirst[1]?.id })).items).toEqual(ofFirst.slice(2));
+    expect((await treatments.list(-1n, { limit: 2 })).items).toEqual([]);
+  });
+
+  it('are added once for a key, and only to a visit', async () => {
+    const { id } = await repository.add(aNewVisit());
+    const treatment = { visitId: id, name: 'X-ray' };
+    const outcomes = await Promise.all([1, 2, 3].map(() => treatments.add(treatment, KEY)));
+    expect(outcomes.map(({ replayed }) => replayed).toSorted()).toEqual([false, true, true]);
+    expect((await treatments.list(id, { limit: 10 })).items).toEqual([outcomes[0]?.result]);
+    const reused = expect.objectContaining({ code: IDEMPOTENCY_KEY_REUSED.code });
+    await expect(treatments.add({ visitId: id, name: 'Bandage' }, KEY)).rejects.toThrow(reused);
+    const unknown = { visitId: -1n, name: 'X-ray' };
+    await expect(treatments.add(unknown)).rejects.toThrow(expect.objectContaining(VISIT_NOT_FOUND));
+  });
+});
+
+async function walk(filter: object, request: OrderedPageRequest<'startsAt'>): Promise<VisitSummary[]> {
+  const visited: VisitSummary[] = [];
+  let after: Position | undefined;
+  do {
+    const page = await reader.list(filter, { ...request, after });
+    visited.push(...page.items);
+    after = page.next;
+  } while (after);
+  return visited;
+}
+
 it('counts visits per day', async () => {
-  await database.empty();
   const days = new TypeOrmVisitDays(database.dataSource.manager);
   for (const visits of [1, 1, -1, 1]) await days.add('2030-01-07', visits);
   expect(await database.dataSource.query('SELECT * FROM visits.days')).toEqual([{ day: '2030-01-07', visits: 2 }]);

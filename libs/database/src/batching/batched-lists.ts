@@ -1,5 +1,4 @@
 import {
-  compareOrderValues,
   INT64_MAX,
   INT64_MIN,
   isOrdered,
@@ -7,6 +6,7 @@ import {
   JsonText,
   type Order,
   type OrderedPageRequest,
+  type OrderValue,
   type PageRequest,
   type Position,
 } from '@animal-store/kernel';
@@ -129,6 +129,12 @@ export class BatchedLists<Item> {
     const parse = table.parse as (text: string) => Item[];
     return texts.map(({ items, next }) => new JsonPage<Item, bigint | Position>(new JsonText(items), next, parse));
   }
+}
+
+/** Compares two values of one type: texts by their bytes, like PostgreSQL with the collation "C". */
+export function compareOrderValues(one: OrderValue, other: OrderValue): number {
+  if (typeof one === 'string') return Buffer.compare(Buffer.from(one), Buffer.from(other as string));
+  return one < other ? -1 : Number(one > other);
 }
 
 /** Whether the list continues after the position. If the position precedes the range, it starts with the range. */

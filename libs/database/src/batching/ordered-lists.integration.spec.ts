@@ -1,9 +1,10 @@
-import { INT64_MAX, INT64_MIN, type Order, type OrderValue, pageOf, type Position } from '@animal-store/kernel';
+import { INT64_MAX, INT64_MIN, type Order, type OrderedPageRequest, type OrderValue, type Position } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { List } from '../persistence.js';
 import { aLine, OrderLineEntity, Size } from '../testing/order-lines.js';
 import { useOrderLines } from '../testing/use-order-lines.js';
+import { compareOrderValues } from './batched-lists.js';
 import { BatchedRepository } from './batched-repository.js';
 
 type OrderedBy = 'clientId' | 'dueAt' | 'key' | 'quantity';
@@ -53,6 +54,34 @@ const request = fc.constantFrom<OrderedBy>('clientId', 'dueAt', 'key', 'quantity
     limit: fc.constantFrom(1, 2, 3, 100),
   }),
 );
+
+/** Returns the page of the items that a list should have. */
+function pageOf<Item extends { readonly id: bigint }>(items: readonly Item[], { limit, after, order }: OrderedPageRequest) {
+  const { by, descending = false, from, to } = order;
+  const positionOf = (item: Item): Position => ({ value: Reflect.get(item, by) as OrderValue, id: item.id });
+  const compare = (one: Position, other: Position) =>
+    (compareOrderValues(one.value, other.value) || compareOrderValues(one.id, other.id)) * (descending ? -1 : 1);
+  const isListed = (position: Position) =>
+    (from === undefined || compareOrderValues(position.value, from) >= 0) &&
+    (to === undefined || compareOrderValues(position.value, to) < 0) &&
+    (after === undefined || compare(position, after) > 0);
+  const listed = items.filter((item) => isListed(positionOf(item))).sort((one, other) => compare(positionOf(one), positionOf(other)));
+  const last = listed.length > limit ? listed[limit - 1] : undefined;
+  return { items: listed.slice(0, limit), next: last && positionOf(last) };
+}
+
+it.each([
+  ['a', 'é'],
+  ['\u{ffff}', '🐕'],
+  [1n, 2n],
+  [2n ** 53n, 2n ** 53n + 1n],
+  [-1, 0],
+  [new Date(-1), new Date(0)],
+  [-Infinity, new Date(0)],
+  [new Date(0), Infinity],
+])('%p is less than %p', (one, other) => {
+  expect([compareOrderValues(one, other), compareOrderValues(other, one), compareOrderValues(one, one)]).toEqual([-1, 1, 0]);
+});
 
 describe('an ordered list', () => {
   it('has the pages of `pageOf`, for any filters, order, range, position and limit', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Database, migrateUp, type Statement, type StatementInterceptor } from '@animal-store/database';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { PetStatus } from '@animal-store/pets-domain';
-import { aNewPet } from '@animal-store/pets-testing';
+import { aNewPet } from './pet-builder.js';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { petsPersistence } from '../pets-persistence.js';

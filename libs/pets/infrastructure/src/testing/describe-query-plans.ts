@@ -1,6 +1,6 @@
 import { Database } from '@animal-store/database';
 import { PET_STATUSES, PetStatus } from '@animal-store/pets-domain';
-import { aNewPet } from '@animal-store/pets-testing';
+import { aNewPet } from './pet-builder.js';
 import { createMigratedDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { petsPersistence } from '../pets-persistence.js';
