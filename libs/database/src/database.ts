@@ -59,7 +59,7 @@ export interface DatabaseOptions {
 export class Database extends DataSource {
   /** Undefined without `replicaUrls`. */
   readonly replicas: Replicas | undefined;
-  private readonly checks: (() => unknown)[] = [];
+  private readonly waiting: ((database: this) => void)[] = [];
 
   constructor(readonly settings: DatabaseOptions) {
     const { url, persistence, observer, interceptor } = settings;
@@ -112,16 +112,16 @@ export class Database extends DataSource {
     if (risk) this.settings.onDurabilityRisk?.(risk);
   }
 
-  /** Calls `check` once the metadata of the entities exist. If it throws, the initialisation fails. */
-  whenInitialized(check: () => unknown): void {
-    if (this.isInitialized) check();
-    else this.checks.push(check);
+  /** Calls `prepare` as soon as the metadata of the entities exists. If it throws, the initialisation fails. */
+  whenInitialized(prepare: (database: this) => void): void {
+    if (this.isInitialized) prepare(this);
+    else this.waiting.push(prepare);
   }
 
   override async initialize(): Promise<this> {
     try {
       await super.initialize();
-      for (const check of this.checks) check();
+      for (const prepare of this.waiting) prepare(this);
       return this;
     } catch (error) {
       // TypeORM leaves the pool open if its first statement fails.

@@ -1,27 +1,21 @@
-import { isRowError } from '../connection/error-meaning.js';
+import type { EventDefinition } from '@animal-store/kernel';
+import type { DatabaseError } from 'pg';
+import type { EntityMetadata } from 'typeorm';
 import type { DatabasePool } from '../connection/database-pool.js';
+import { isRowError } from '../connection/error-meaning.js';
 import { retryRead } from '../connection/retry.js';
 import { Batcher } from '../statements/batcher.js';
-import type { Recorded } from '../statements/find-statements.js';
-import type { Stored } from '../statements/insert-statements.js';
+import { findRecordedStatement, type Recorded } from '../statements/find-statements.js';
+import { insertOneStatement, insertStatement, type Stored } from '../statements/insert-statements.js';
 import { arraysOf, type PreparedStatement, type Values } from '../statements/prepared-statement.js';
+import type { Sharding } from '../statements/sharding.js';
+import type { Table } from '../statements/table.js';
+import { uniqueColumnsOf } from '../statements/unique-columns.js';
 import { AloneQueue, isWaiting } from './alone.js';
+import { keyTableOf } from './idempotency-key.entity.js';
 
 const MAX_INSERTS = 128;
-
-export interface InsertStatements {
-  readonly pool: DatabasePool;
-  /** Inserts several rows. Skips rows with keys or unique values that exist. */
-  readonly insert: PreparedStatement<Stored>;
-  /** Inserts a row, or fails with the error of the constraint that it violates. The same statement if no values are unique. */
-  readonly insertOrFail: PreparedStatement<Stored>;
-  /** Inserts a row that does not share its statement, and fails like `insertOrFail`. */
-  readonly insertOne?: PreparedStatement<object> | undefined;
-  /** Finds the records of keys. Undefined for inserts without keys. */
-  readonly findRecorded?: PreparedStatement<Recorded> | undefined;
-  /** Whether another transaction recorded a key of the statement, which had no effect. */
-  readonly isKeyTaken?: (error: unknown) => boolean;
-}
+const UNIQUE_VIOLATION = '23505';
 
 export interface InsertCall {
   readonly request: object;
@@ -30,9 +24,15 @@ export interface InsertCall {
 }
 
 interface InsertOptions<Result> {
-  readonly statements: () => InsertStatements;
+  readonly pool: DatabasePool;
+  readonly metadata: EntityMetadata;
+  readonly table: Table;
+  readonly sharding: Sharding;
+  readonly event?: EventDefinition | undefined;
+  /** The table of the keys. Without it, calls have no keys. */
+  readonly keys?: EntityMetadata;
   /** After this time, an insert fails that waits for another transaction. */
-  readonly lockTimeoutMs: number;
+  readonly maxWaitMs: number;
   readonly toResult: (row: object, call: InsertCall) => Result;
   /** Returns the result of the first call with a key. */
   readonly replay: (recorded: Recorded) => Promise<Result>;
@@ -46,9 +46,26 @@ export class BatchedInserts<Result> {
     run: (calls) => this.run(calls),
   });
   private readonly alone: AloneQueue;
+  /** Inserts several rows. Skips rows with keys or unique values that exist. */
+  private readonly insertRows: PreparedStatement<Stored>;
+  /** Inserts a row, or fails with the error of the constraint that it violates. The same statement if no values are unique. */
+  private readonly insertOrFail: PreparedStatement<Stored>;
+  /** Inserts a row that does not share its statement, and fails like `insertOrFail`. */
+  private readonly insertOne: PreparedStatement<object> | undefined;
+  private readonly findRecorded: PreparedStatement<Recorded> | undefined;
 
   constructor(private readonly options: InsertOptions<Result>) {
-    this.alone = new AloneQueue(options.lockTimeoutMs);
+    const { metadata, table, sharding, event, maxWaitMs } = options;
+    const keys = options.keys && keyTableOf(options.keys);
+    // Those of a distributed table are not handled.
+    const unique = sharding.insertsOne ? uniqueColumnsOf(metadata, table) : undefined;
+    this.alone = new AloneQueue(maxWaitMs);
+    this.insertOrFail = insertStatement(table, { sharding, event, keys });
+    this.insertRows = unique ? insertStatement(table, { sharding, event, keys, unique: unique.columns }) : this.insertOrFail;
+    this.findRecorded = keys && findRecordedStatement(table, keys, sharding);
+    // Without a check before, two inserts could wait for each other's row.
+    const insertsOne = sharding.insertsOne && !keys && !event && !unique?.hasExclusion;
+    this.insertOne = insertsOne ? insertOneStatement(table, sharding) : undefined;
   }
 
   submit(call: InsertCall): Promise<Result> {
@@ -56,14 +73,13 @@ export class BatchedInserts<Result> {
   }
 
   private async run(calls: readonly InsertCall[]): Promise<(Result | Promise<Result>)[]> {
-    const { insert, insertOrFail, isKeyTaken } = this.options.statements();
     let inserted: Inserted = new Map();
     let waits = false;
     try {
       inserted = await this.insert(calls);
     } catch (error) {
       waits = isWaiting(error);
-      if (!waits && !isKeyTaken?.(error)) throw error;
+      if (!waits && !this.isKeyTaken(error)) throw error;
     }
     const recorded = await this.find(calls.filter((_, index) => !inserted.get(index)));
     return calls.map((call, index) => {
@@ -71,35 +87,41 @@ export class BatchedInserts<Result> {
       if (row) return this.options.toResult(row, call);
       const record = recorded.get(call);
       if (record) return this.options.replay(record);
-      if (waits) return this.alone.run(() => this.insertAlone(call, insert));
-      if (inserted.has(index)) return insert === insertOrFail ? notStored() : this.alone.run(() => this.insertAlone(call, insertOrFail));
+      if (waits) return this.alone.run(() => this.insertAlone(call, this.insertRows));
+      if (inserted.has(index)) return this.insertSkipped(call);
       // Its key was deleted in between, or that of another call failed the statement.
       return this.submit(call);
     });
   }
 
   private async insert(calls: readonly InsertCall[]): Promise<Inserted> {
-    const { pool, insert, insertOne } = this.options.statements();
+    const { pool } = this.options;
     const [only] = calls;
-    if (insertOne && only && calls.length === 1) return new Map([[0, (await insertOne.run(pool, only.values))[0] ?? (await notStored())]]);
+    if (this.insertOne && only && calls.length === 1)
+      return new Map([[0, (await this.insertOne.run(pool, only.values))[0] ?? (await notStored())]]);
     const columns = arraysOf(calls.map(({ values }) => values));
-    return new Map((await insert.run(pool, columns)).map(({ index, row }) => [index, row]));
+    return new Map((await this.insertRows.run(pool, columns)).map(({ index, row }) => [index, row]));
   }
 
   /** Returns the records of the calls whose keys exist. */
   private async find(calls: readonly InsertCall[]): Promise<Map<InsertCall, Recorded>> {
-    const { pool, findRecorded } = this.options.statements();
+    const { findRecorded, options } = this;
     if (!findRecorded || calls.length === 0) return new Map();
     const keys = arraysOf(calls.map(({ values: [clientId, key] }) => [clientId, key]));
-    const records = await retryRead(() => findRecorded.run(pool, keys));
+    const records = await retryRead(() => findRecorded.run(options.pool, keys));
     return new Map(records.map((record) => [calls[record.index] as InsertCall, record]));
   }
 
+  /** Learns why a row was skipped: only the error of a statement names the constraint. */
+  private insertSkipped(call: InsertCall): Promise<Result> {
+    if (this.insertRows === this.insertOrFail) return notStored();
+    return this.alone.run(() => this.insertAlone(call, this.insertOrFail));
+  }
+
   private async insertAlone(call: InsertCall, statement: PreparedStatement<Stored>): Promise<Result> {
-    const { pool, insertOrFail } = this.options.statements();
     let failure: Error | undefined;
     try {
-      const [stored] = await statement.run(pool, arraysOf([call.values]));
+      const [stored] = await statement.run(this.options.pool, arraysOf([call.values]));
       if (stored?.row) return this.options.toResult(stored.row, call);
     } catch (error) {
       if (!isRowError(error)) throw error;
@@ -109,7 +131,14 @@ export class BatchedInserts<Result> {
     const recorded = (await this.find([call])).get(call);
     if (recorded) return await this.options.replay(recorded);
     if (failure) throw failure;
-    return statement === insertOrFail ? notStored() : this.insertAlone(call, insertOrFail);
+    return statement === this.insertOrFail ? notStored() : this.insertAlone(call, this.insertOrFail);
+  }
+
+  /** Whether another transaction recorded a key of the statement, which had no effect. */
+  private isKeyTaken(error: unknown): boolean {
+    const { keys, sharding } = this.options;
+    const { code, schema, table } = error as Partial<DatabaseError>;
+    return code === UNIQUE_VIOLATION && sharding.tableOf(table) === keys?.tableName && schema === (keys?.schema ?? 'public');
   }
 }
 

@@ -26,13 +26,15 @@ const MAX_WAITING_PAGES = 8;
 
 const ORDER_TYPES = ['bigint', 'integer', 'text', 'character varying', 'timestamp with time zone'];
 
-interface Prepared {
+interface ListOptions {
   readonly table: Table;
   readonly sharding: Sharding;
-  /** Executes the statements. */
-  readonly lists: Executor;
+  readonly executor: Executor;
+  readonly slots: BatchSlots;
   /** The lists of the entity in its persistence. */
   readonly declared: readonly List[];
+  /** The properties of an item. The default is all columns. */
+  readonly listed: readonly PropertyKey[] | undefined;
 }
 
 type Filter = Readonly<Record<string, unknown>>;
@@ -45,18 +47,13 @@ export class BatchedLists<Item> {
   /** One per statement, by the names of the filters, whether they are null, and the order. */
   private readonly pages = new Map<string, Pages<Item>>();
 
-  /** @param listed the properties of an item; by default, all columns */
-  constructor(
-    private readonly slots: BatchSlots,
-    private readonly prepared: () => Prepared,
-    private readonly listed?: readonly PropertyKey[],
-  ) {}
+  constructor(private readonly options: ListOptions) {}
 
   async find(filter: Filter, request: PageRequest | OrderedPageRequest): Promise<JsonPage<Item, bigint | Position>> {
     const parameters: Value[] = [];
     let names = '';
     let key = '';
-    for (const column of this.prepared().table.columns) {
+    for (const column of this.options.table.columns) {
       const value = checkedValue(column.property, filter[column.property]);
       if (value === undefined) continue;
       names += value === null ? `${column.property} null ` : `${column.property} `;
@@ -99,10 +96,10 @@ export class BatchedLists<Item> {
   }
 
   private addPages(shape: string, filter: Filter, order?: Omit<ListOrder, 'column'> & { readonly by: string }): Pages<Item> {
-    const { table, sharding, declared } = this.prepared();
+    const { table, sharding, declared, listed, slots } = this.options;
     const nulls = table.columns.filter(({ property }) => filter[property] === null);
     const filters = table.columns.filter((column) => filter[column.property] !== undefined && !nulls.includes(column));
-    const columns = listedColumns(table, this.listed);
+    const columns = listedColumns(table, listed);
     assertDeclared(declared, table, [...filters, ...nulls], order?.by);
     const statement = listStatement(
       table,
@@ -112,7 +109,7 @@ export class BatchedLists<Item> {
     const pages: Pages<Item> = new Batcher({
       maxSize: MAX_PAGES,
       maxWaiting: MAX_WAITING_PAGES,
-      slots: this.slots,
+      slots,
       isItemError: isReadItemError,
       run: (requested: readonly PageParameters[]) => this.run(statement, requested),
     });
@@ -124,8 +121,8 @@ export class BatchedLists<Item> {
     statement: PreparedStatement<PageText>,
     pages: readonly PageParameters[],
   ): Promise<JsonPage<Item, bigint | Position>[]> {
-    const { table, lists, sharding } = this.prepared();
-    const texts = await sharding.runPages((batch) => retryRead(() => statement.run(lists, arraysOf(batch))), pages);
+    const { table, executor, sharding } = this.options;
+    const texts = await sharding.runPages((batch) => retryRead(() => statement.run(executor, arraysOf(batch))), pages);
     const parse = table.parse as (text: string) => Item[];
     return texts.map(({ items, next }) => new JsonPage<Item, bigint | Position>(new JsonText(items), next, parse));
   }

@@ -8,22 +8,21 @@ import {
   type PageRequest,
   type Position,
 } from '@animal-store/kernel';
-import type { DatabaseError } from 'pg';
-import type { EntityMetadata, ObjectLiteral, Repository } from 'typeorm';
+import type { Repository } from 'typeorm';
+import type { DatabasePool } from '../connection/database-pool.js';
 import { isReadItemError, isRowError } from '../connection/error-meaning.js';
 import { retryRead } from '../connection/retry.js';
 import { Database } from '../database.js';
 import { Batcher, BatchSlots } from '../statements/batcher.js';
-import { findOneStatement, findRecordedStatement, findStatement, type Recorded } from '../statements/find-statements.js';
-import { insertOneStatement, insertStatement, STORED } from '../statements/insert-statements.js';
-import { checkedValue, type Values } from '../statements/prepared-statement.js';
+import { findOneStatement, findStatement, type Recorded } from '../statements/find-statements.js';
+import { STORED } from '../statements/insert-statements.js';
+import { checkedValue, type PreparedStatement, type Values } from '../statements/prepared-statement.js';
 import { isPublishing } from '../statements/publication.js';
-import { isSharded, type Sharding, shardingOf } from '../statements/sharding.js';
+import { isSharded, shardingOf } from '../statements/sharding.js';
 import { Table } from '../statements/table.js';
-import { uniqueColumnsOf } from '../statements/unique-columns.js';
-import { BatchedInserts, type InsertStatements } from './batched-inserts.js';
+import { BatchedInserts, type InsertCall } from './batched-inserts.js';
 import { BatchedLists } from './batched-lists.js';
-import { type IdempotencyKeyEntity, keyReused, keyTableOf } from './idempotency-key.entity.js';
+import { type IdempotencyKeyEntity, keyReused } from './idempotency-key.entity.js';
 
 /** An entity whose identifier PostgreSQL generates: `@PrimaryGeneratedColumn('identity', { type: 'bigint' }) id!: bigint`. */
 export interface EntityWithId {
@@ -79,47 +78,68 @@ const CONCURRENT_READS = 2;
  * that were committed before the call. Names and types come from the entity.
  */
 export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof NewRow<Entity> = keyof NewRow<Entity>> {
-  private readonly inserts: BatchedInserts<Entity>;
-  private readonly keyedInserts: BatchedInserts<InsertOnceResult<Entity>>;
+  private pool!: DatabasePool;
+  private table!: Table;
+  private inserts!: BatchedInserts<Entity>;
+  /** Undefined without a table of keys. */
+  private keyedInserts: BatchedInserts<InsertOnceResult<Entity>> | undefined;
   private readonly pendingByKey = new Map<string, Promise<InsertOnceResult<Entity>>>();
-  private readonly finds: Batcher<bigint, Entity | undefined>;
-  private readonly lists: BatchedLists<Item<Entity, Listed>>;
-  private statements: ReturnType<typeof prepare<Entity>> | undefined;
-  /** The event, if it may have a subscription. */
-  private readonly event: EventDefinition | undefined;
+  private find!: PreparedStatement<object>;
+  private findOne!: PreparedStatement<object>;
+  private finds!: Batcher<bigint, Entity | undefined>;
+  private lists!: BatchedLists<Item<Entity, Listed>>;
 
   /** @param keys stores the idempotency keys of `insertOnce` */
   constructor(
     private readonly repository: Repository<Entity>,
     private readonly keys?: Repository<IdempotencyKeyEntity>,
-    { publishes, columns }: BatchedRepositoryOptions<Listed> = {},
+    private readonly options: BatchedRepositoryOptions<Listed> = {},
   ) {
-    const { replicas, settings } = Database.of(repository.manager);
-    this.event = isPublishing(settings) ? publishes : undefined;
-    const lockTimeoutMs = settings.statementTimeoutMs || Infinity;
+    Database.of(repository.manager).whenInitialized((database) => {
+      this.prepare(database);
+    });
+  }
+
+  /** Builds the statements when the metadata exists. An entity that is not supported fails the start, not the first request. */
+  private prepare({ pool, replicas, settings }: Database): void {
+    const { metadata, queryRunner } = this.repository;
+    const keys = this.keys?.metadata;
+    if (queryRunner?.isTransactionActive)
+      throw new Error("A BatchedRepository is not part of a transaction: use TypeORM's repository in it.");
+    if (keys && isSharded(keys, settings.persistence) !== isSharded(metadata, settings.persistence))
+      throw new Error(`${metadata.name} and ${keys.name} must both be sharded, or both be in \`unsharded\`.`);
+    const table = new Table(metadata);
+    const sharding = shardingOf(metadata, settings);
+    const event = isPublishing(settings) ? this.options.publishes : undefined;
+    const replay = (recorded: Recorded) => this.replay(recorded);
+    const insertOptions = { pool, metadata, table, sharding, event, maxWaitMs: settings.statementTimeoutMs || Infinity };
+    this.pool = pool;
+    this.table = table;
     this.inserts = new BatchedInserts({
-      statements: () => this.prepared().inserts,
-      lockTimeoutMs,
+      ...insertOptions,
       toResult: (row) => row as Entity,
-      replay: () => Promise.reject(new Error('A row without a key has no record.')),
+      replay: async (recorded) => (await replay(recorded)).row,
     });
-    this.keyedInserts = new BatchedInserts({
-      statements: () => {
-        const { keyedInserts } = this.prepared();
-        if (!keyedInserts) throw new Error('insertOnce requires a repository for idempotency keys.');
-        return keyedInserts;
-      },
-      lockTimeoutMs,
-      toResult: (row, { request }) => ({ row: row as Entity, request: request as NewRow<Entity>, replayed: false }),
-      replay: (recorded) => this.replay(recorded),
+    const toResult = (row: object, { request }: InsertCall) => ({
+      row: row as Entity,
+      request: request as NewRow<Entity>,
+      replayed: false,
     });
-    const { concurrentReads = CONCURRENT_READS } = settings;
-    const slots = new BatchSlots(concurrentReads);
+    this.keyedInserts = keys && new BatchedInserts({ ...insertOptions, keys, toResult, replay });
+
+    const slots = new BatchSlots(settings.concurrentReads ?? CONCURRENT_READS);
+    this.find = findStatement(table, sharding);
+    this.findOne = findOneStatement(table);
     this.finds = new Batcher({ maxSize: MAX_FINDS, slots, isItemError: isReadItemError, run: (ids) => this.runFinds(ids) });
-    // Pages may wait for a replica. With separate slots, `findById` does not wait for pages.
-    this.lists = new BatchedLists(replicas ? new BatchSlots(concurrentReads) : slots, () => this.prepared(), columns);
-    // An entity that is not supported fails the start, not the first request.
-    Database.of(repository.manager).whenInitialized(() => this.prepared());
+    this.lists = new BatchedLists({
+      table,
+      sharding,
+      executor: replicas ?? pool,
+      // Pages may wait for a replica. With separate slots, `findById` does not wait for pages.
+      slots: replicas ? new BatchSlots(settings.concurrentReads ?? CONCURRENT_READS) : slots,
+      declared: settings.persistence.flatMap(({ lists = [] }) => lists.filter(({ entity }) => entity === metadata.target)),
+      listed: this.options.columns,
+    });
   }
 
   /** Inserts a row and resolves with what was stored, after the commit. A row that violates a constraint fails without affecting others. */
@@ -137,6 +157,7 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
     if (first) return this.repeat(first, row, key);
     return orRejected(() => {
       const keyValues = [key.clientId, key.key].map((part) => checkedValue('The idempotency key', part));
+      if (!this.keyedInserts) throw new Error('insertOnce requires a repository for idempotency keys.');
       const inserted = this.keyedInserts.submit({ request: row, values: [...keyValues, ...this.valuesOf(row)] });
       this.pendingByKey.set(name, inserted);
       const forget = () => this.pendingByKey.delete(name);
@@ -165,7 +186,7 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
 
   /** Returns recorded values. Columns that were added since have their current values, or null if the row no longer exists. */
   private async completed(id: bigint, recorded: Recorded['request']): Promise<NewRow<Entity>> {
-    const properties = this.prepared().table.columns.map(({ property }) => property);
+    const properties = this.table.columns.map(({ property }) => property);
     const [row] = properties.every((property) => Object.hasOwn(recorded, property)) ? [] : await this.runFinds([id]);
     const current = { ...row } as Record<string, unknown>;
     const valueOf = (property: string) => (Object.hasOwn(recorded, property) ? recorded[property] : (current[property] ?? null));
@@ -195,15 +216,9 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
     return this.lists.find(filter, request);
   }
 
-  /** Builds the statements once. The metadata does not exist before the DataSource is connected. */
-  private prepared(): ReturnType<typeof prepare<Entity>> {
-    return (this.statements ??= prepare(this.repository, this.keys, this.event));
-  }
-
   /** Reads each value once, so that later changes of the row have no effect. @throws TypeError if the database cannot store a value */
   private valuesOf(row: NewRow<Entity>): Values {
-    const { columns } = this.prepared().table;
-    return columns.map(({ property, hasDefault }) => {
+    return this.table.columns.map(({ property, hasDefault }) => {
       const value = checkedValue(property, row[property as keyof NewRow<Entity>]);
       if (value === undefined && hasDefault)
         throw new TypeError(`${property} must have a value, because a batch does not use its default.`);
@@ -212,66 +227,11 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
   }
 
   private async runFinds(ids: readonly bigint[]): Promise<(Entity | undefined)[]> {
-    const { pool, find, findOne } = this.prepared();
+    const { pool, find, findOne } = this;
     const rows = (await retryRead(() => (ids.length === 1 ? findOne.run(pool, ids) : find.run(pool, [ids])))) as Entity[];
     const byId = new Map(rows.map((row) => [row.id, row]));
     return ids.map((id) => byId.get(id));
   }
-}
-
-/** Builds the statements of an entity. Requires a connected DataSource. */
-function prepare<Entity extends EntityWithId>(
-  repository: Repository<Entity>,
-  keys: Repository<IdempotencyKeyEntity> | undefined,
-  event: EventDefinition | undefined,
-) {
-  const { pool, replicas, settings } = Database.of(repository.manager);
-  if (repository.queryRunner?.isTransactionActive)
-    throw new Error("A BatchedRepository is not part of a transaction: use TypeORM's repository in it.");
-  if (keys && isSharded(keys.metadata, settings.persistence) !== isSharded(repository.metadata, settings.persistence))
-    throw new Error(`${repository.metadata.name} and ${keys.metadata.name} must both be sharded, or both be in \`unsharded\`.`);
-  const table = new Table(repository.metadata);
-  const sharding = shardingOf(repository.metadata, settings);
-  return {
-    pool,
-    sharding,
-    /** Executes the statements of pages. */
-    lists: replicas ?? pool,
-    table,
-    declared: settings.persistence.flatMap(({ lists = [] }) => lists.filter(({ entity }) => entity === repository.metadata.target)),
-    inserts: prepareInserts(repository, table, sharding, event),
-    keyedInserts: keys && prepareInserts(repository, table, sharding, event, keys.metadata),
-    find: findStatement(table, sharding),
-    findOne: findOneStatement(table),
-  };
-}
-
-const UNIQUE_VIOLATION = '23505';
-
-function prepareInserts(
-  { metadata, manager }: Repository<ObjectLiteral>,
-  table: Table,
-  sharding: Sharding,
-  event: EventDefinition | undefined,
-  keys?: EntityMetadata,
-): InsertStatements {
-  // Those of a distributed table are not handled.
-  const unique = sharding.insertsOne ? uniqueColumnsOf(metadata, table) : undefined;
-  const keyTable = keys && keyTableOf(keys);
-  const insertOrFail = insertStatement(table, { sharding, event, keys: keyTable });
-  // Without a check before, two inserts could wait for each other's row.
-  const insertsOne = sharding.insertsOne && !keys && !event && !unique?.hasExclusion;
-  return {
-    pool: Database.of(manager).pool,
-    insert: unique ? insertStatement(table, { sharding, event, keys: keyTable, unique: unique.columns }) : insertOrFail,
-    insertOrFail,
-    insertOne: insertsOne ? insertOneStatement(table, sharding) : undefined,
-    findRecorded: keyTable && findRecordedStatement(table, keyTable, sharding),
-    isKeyTaken: (error) => {
-      const { code, schema, table: name } = error as Partial<DatabaseError>;
-      return code === UNIQUE_VIOLATION && sharding.tableOf(name) === keys?.tableName && schema === (keys?.schema ?? 'public');
-    },
-  };
 }
 
 /**
