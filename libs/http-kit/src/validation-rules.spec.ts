@@ -84,6 +84,7 @@ describe('the rules of a class', () => {
     [{ id: -(2n ** 63n), name: '🐕🐕🐕' }, []],
     [{ id: 2n ** 63n }, ['id must be an integer from -9223372036854775808 to 9223372036854775807']],
     [{ id: 7 }, ['id must be an integer from -9223372036854775808 to 9223372036854775807']],
+    [{ id: 2 ** 53 }, [expect.stringMatching(/^id must be an integer .*; beyond 2\^53 .* has lost digits$/)]],
     [{ id: '7' }, ['id must be an integer from -9223372036854775808 to 9223372036854775807']],
     [{ name: 'long' }, [expect.stringMatching(/^name must be a string of 1 to 3 characters, not only white space/)]],
     [{ name: ' ' }, [expect.stringMatching(/^name must be a string/)]],

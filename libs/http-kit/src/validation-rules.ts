@@ -26,16 +26,21 @@ export class DomainRule {
  * @param isValid the predicate; its second argument is the object with the member
  * @param convert converts the received value before the predicate runs. Returns a value that it cannot convert unchanged, so that the
  * predicate rejects it. A member can have one rule with it.
+ * @param textFor returns a text that depends on the value
  */
 export function Rule(
   text: string,
   isValid: (value: unknown, object: object) => boolean,
   convert?: (value: unknown) => unknown,
+  textFor = (_value: unknown) => text,
 ): PropertyDecorator {
   return ValidateBy(
     {
       name: text,
-      validator: { validate: (value, args) => isValid(value, args?.object ?? {}), defaultMessage: () => `$property ${text}` },
+      validator: {
+        validate: (value, args) => isValid(value, args?.object ?? {}),
+        defaultMessage: (args) => `$property ${textFor(args?.value)}`,
+      },
     },
     { context: new DomainRule(isValid, convert) },
   );
@@ -51,8 +56,11 @@ export const Nullable = (): PropertyDecorator =>
     ApiProperty({ nullable: true }),
   );
 
+const WITH_ALL_DIGITS = `${INT64_RULE}; beyond 2^53 it must not have a fraction or an exponent, because such a number has lost digits`;
+
 /** Requires an exact 64-bit integer in a body. */
-export const IsInt64 = (): PropertyDecorator => Rule(INT64_RULE, isInt64);
+export const IsInt64 = (): PropertyDecorator =>
+  Rule(INT64_RULE, isInt64, undefined, (value) => (typeof value === 'number' && Math.abs(value) >= 2 ** 53 ? WITH_ALL_DIGITS : INT64_RULE));
 
 /** Requires a string that PostgreSQL stores unchanged, with a visible character. The length is in Unicode code points. */
 export const IsVisibleText = (maxLength: number): PropertyDecorator =>

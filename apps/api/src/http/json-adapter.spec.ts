@@ -1,9 +1,36 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
+import { StreamableFile } from '@nestjs/common';
 import fc from 'fast-check';
-import { toJson } from './json-adapter.js';
+import fastify from 'fastify';
+import { JsonAdapter, toJson } from './json-adapter.js';
 
 /** JSON.stringify can return `undefined`, but its declared return type lacks this. */
 const stringify: (value: unknown) => string | undefined = JSON.stringify;
+
+describe('a response body', () => {
+  const app = fastify();
+  const adapter = new JsonAdapter(app);
+  const bodies: Record<string, () => unknown> = {
+    members: () => ({ id: 9007199254740993n, pipe: 'x', getReader: 1 }),
+    buffer: () => Buffer.from('bytes'),
+    file: () => new StreamableFile(Buffer.from('bytes'), { type: 'image/png' }),
+    stream: () => Readable.from(['by', 'tes']),
+    web: () => new Blob(['bytes']).stream(),
+  };
+  for (const [path, create] of Object.entries(bodies)) app.get(`/${path}`, (_request, reply) => void adapter.reply(reply, create()));
+
+  it.each([
+    ['members', 'application/json', '{"id":9007199254740993,"pipe":"x","getReader":1}'],
+    ['buffer', 'application/octet-stream', 'bytes'],
+    ['file', 'image/png', 'bytes'],
+    ['stream', undefined, 'bytes'],
+    ['web', undefined, 'bytes'],
+  ])('of %s is sent as it is', async (path, type, text) => {
+    const { headers, body } = await app.inject(`/${path}`);
+    expect([headers['content-type'], body]).toEqual([type, text]);
+  });
+});
 
 describe('toJson', () => {
   it('writes the same text as JSON.stringify', () => {

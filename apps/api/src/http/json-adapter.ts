@@ -1,4 +1,6 @@
+import { Stream } from 'node:stream';
 import { JsonText } from '@animal-store/kernel';
+import { StreamableFile } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
@@ -23,7 +25,7 @@ interface SentJsonText extends JsonText {
   [REPRESENTATION]?: Representation<string> | undefined;
 }
 
-/** Sends the objects that handlers return as JSON with exact integers, and a JsonText unchanged. FastifyAdapter sends text and streams. */
+/** Sends the objects that handlers return as JSON with exact integers, and a JsonText unchanged. FastifyAdapter sends text and bytes. */
 export class JsonAdapter extends FastifyAdapter {
   constructor(server: FastifyInstance) {
     server.decorateReply('representation', undefined);
@@ -31,12 +33,17 @@ export class JsonAdapter extends FastifyAdapter {
   }
 
   override reply(response: FastifyReply, body: unknown, statusCode?: number): FastifyReply {
-    if (typeof body !== 'object' || body === null || 'pipe' in body) return super.reply(response, body, statusCode);
+    if (typeof body !== 'object' || body === null || isBytes(body)) return super.reply(response, body, statusCode);
     if (statusCode !== undefined) response.code(statusCode);
     const representation = body instanceof JsonText ? representationOf(body) : { content: toJson(body) };
     response.representation = representation;
     return sendJson(response, representation.content);
   }
+}
+
+/** Whether Fastify sends the body as bytes, and does not serialise it. */
+function isBytes(body: object): boolean {
+  return body instanceof StreamableFile || body instanceof Stream || body instanceof ReadableStream || ArrayBuffer.isView(body);
 }
 
 /** Returns the one representation of a JsonText, which concurrent requests for the same page share. */

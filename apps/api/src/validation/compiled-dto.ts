@@ -12,6 +12,8 @@ const { PLAIN_TO_CLASS } = TransformationType;
 /** Limits the time of a conversion: class-transformer is quadratic in the members of an object, and takes about 1 µs per value. */
 const MAX_NESTED_VALUES = 2_000;
 
+const EXACT_NUMBER_RULE = 'must be less than 2^53 in magnitude: a larger number has lost digits';
+
 type Source = Readonly<Record<string, unknown>>;
 type Condition = (object: object, value: unknown) => boolean;
 
@@ -56,6 +58,8 @@ class Member {
     }
     if (!violations && !this.nested) return;
     const at = path === '' ? this.name : `${path}.${this.name}`;
+    if (violations && this.convert === toNumber && typeof value === 'bigint')
+      violations = new Map([['number', `${this.name} ${EXACT_NUMBER_RULE}`]]);
     // Decorators run from last to first.
     for (const message of [...(violations?.values() ?? [])].reverse()) messages.push(messageAt(at, this.name, message));
     if (this.nested) this.checkNested(this.nested, value, object, at, messages);
@@ -192,6 +196,7 @@ export class CompiledDto {
     if (Array.isArray(value)) return value.map((item, index) => CompiledDto.convertTo(type, item, `${at}.${String(index)}`, unknown));
     if (value === null) return null;
     if (type === Date) return new Date(value as string);
+    if (type === Number && (typeof value === 'bigint' || typeof value === 'number')) return toNumber(value);
     if (type === String || type === Number || type === Boolean) return (type as unknown as (from: unknown) => unknown)(value);
     if (!isObject(value)) return value;
     const compiled = CompiledDto.of(type);
@@ -284,7 +289,8 @@ function convertMembers(value: unknown, path: string, removed: string[]): void {
   }
 }
 
-/** Converts a bigint to a number, unless that would change the value. JSON integers are parsed as bigints. */
+/** Converts a bigint to a number. JSON integers are parsed as bigints. Integers beyond 2^53 are left or become bigints, which the rules reject. */
 function toNumber(value: unknown): unknown {
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) return BigInt(value);
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }

@@ -22,11 +22,15 @@ describe('parseJson', () => {
     ['9223372036854775808', 9223372036854775808],
     ['7.0000000000000000000001', 7],
     ['1e400', Infinity],
-  ])('parses %s, which is not an int64, as a number', (text, value) => expect(parse(text)).toBe(value));
+    ['9.007199254740992E15', 9007199254740992],
+    ['-9007199254740992.0', -9007199254740992],
+    ['9007199254740993e0', 9007199254740992],
+  ])('parses %s, which is not an int64 or has lost digits, as a number', (text, value) => expect(parse(text)).toBe(value));
 
   it.each([
     ['[0,-0,7,-7,999999999999999]', [0n, 0n, 7n, -7n, 999999999999999n]],
     ['[7.0,7e0,70E-1,-0.0]', [7n, 7n, 7n, 0n]],
+    ['[9007199254740991.0,-9.007199254740991e15,9007199254740993]', [9007199254740991n, -9007199254740991n, 9007199254740993n]],
     ['["1.5",7]', ['1.5', 7n]],
     ['{"__proto__":7}', JSON.parse('{"__proto__":"7n"}', (_key, value: unknown) => (value === '7n' ? 7n : value))],
   ])('parses the integers in %s as bigints, in every notation', (text, value) => expect(parse(text)).toEqual(value));

@@ -13,7 +13,8 @@ interface ReviverContext {
 }
 
 /**
- * Parses JSON. Numbers whose value is an int64 become exact bigints; other numbers remain numbers.
+ * Parses JSON. Numbers whose value is an int64 become exact bigints; other numbers remain numbers, also those beyond 2^53 with a fraction
+ * or an exponent, because their sender has lost digits.
  * @throws HttpError malformed_json if the text is not JSON, not UTF-8, or nested too deeply
  */
 export function parseJson(bytes: Buffer): unknown {
@@ -62,5 +63,7 @@ function withBigints(value: unknown): unknown {
 
 // The reviver of ECMAScript 2026 gets the source text of a primitive in its third argument.
 function exactIntegers(_key: string, value: unknown, context?: ReviverContext): unknown {
-  return typeof value === 'number' && context?.source !== undefined ? (int64FromJsonNumber(context.source) ?? value) : value;
+  if (typeof value !== 'number' || context?.source === undefined) return value;
+  const isInexact = !Number.isSafeInteger(value) && /[.eE]/.test(context.source);
+  return isInexact ? value : (int64FromJsonNumber(context.source) ?? value);
 }

@@ -137,6 +137,7 @@ describe('a body with the decorators of class-validator', () => {
   it.each([
     ['"weight":7.5', { weight: 7.5 }],
     ['"weight":7e0', { weight: 7 }],
+    ['"weight":9.007199254740991e15', { weight: Number.MAX_SAFE_INTEGER }],
     ['"due":"2026-01-02T03:04:05Z"', { due: new Date('2026-01-02T03:04:05Z') }],
     ['"ratings":[1,2]', { ratings: [1, 2] }],
     ['"notes":{"id":9007199254740993}', { notes: { id: 9007199254740993n } }],
@@ -156,7 +157,11 @@ describe('a body with the decorators of class-validator', () => {
 
   it.each([
     ['"quantity":"7"', 'quantity must be an integer number; quantity must not be less than 1; quantity must not be greater than 100'],
-    ['"quantity":9007199254740993', 'quantity must be an integer number'],
+    ['"quantity":9007199254740993', 'quantity must be less than 2^53 in magnitude'],
+    ['"quantity":9.007199254740992E15', 'quantity must be less than 2^53 in magnitude: a larger number has lost digits'],
+    ['"weight":1e300', 'weight must be less than 2^53 in magnitude'],
+    ['"ratings":[9007199254740993]', 'each value in ratings must be an integer number'],
+    ['"ratings":[1e16]', 'each value in ratings must be an integer number'],
     ['"address":{"city":""}', 'address.city must be longer than or equal to 1 characters'],
     [
       '"lines":[{"petId":1,"quantity":1},{"petId":"1","quantity":0}]',
