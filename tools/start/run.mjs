@@ -1,11 +1,11 @@
-// `node tools/node.mjs tools/start/run.mjs <start|dev>`: builds stale projects, renders the guides, loads `.env` and runs the command in
+// `node tools/node.mjs tools/start/run.mjs <start|dev>`: builds stale projects, loads `.env` and runs the command in
 // this process, because a shell in between would not forward npm's signals.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from '../build.mjs';
 
 const [command] = process.argv.slice(2);
-await build(['tools/start', 'tools/package'], join(import.meta.dirname, '../package/dist/write-guides.js'));
+await build(['tools/start']);
 
 if (existsSync('.env')) process.loadEnvFile();
 await import(`./dist/${command}.js`);

@@ -2,7 +2,11 @@ import type { Abstract, FactoryProvider, Type } from '@nestjs/common';
 
 /** Builds the URLs in responses: below the configured base URL if there is one, otherwise relative to the origin. */
 export class PublicUrl {
-  constructor(private readonly base = '') {}
+  /** @param docs The URL of the guides. */
+  constructor(
+    private readonly base = '',
+    readonly docs?: string,
+  ) {}
 
   /** @param path starts with a slash; for an operation, includes the version prefix: `/v1/pets` */
   of(path: string): string {

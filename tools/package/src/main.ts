@@ -8,9 +8,10 @@ const WORKSPACE = join(import.meta.dirname, '../../..');
 /** The name in the packaged package.json. Only a folder with this name in its package.json is overwritten. */
 const NAME = 'animal-store-service';
 const APPS = ['apps/api', 'apps/cli'];
-const GUIDES = 'apps/api/guides';
-/** Packages that write-guides.ts copies to the guides. */
-const IN_GUIDES = ['node_modules/minisearch', 'node_modules/swagger-ui-dist'];
+const ASSETS = 'apps/api/assets';
+/** The files that `/docs` serves. */
+const SWAGGER_UI = 'node_modules/swagger-ui-dist';
+const SWAGGER_UI_FILES = ['package.json', 'swagger-ui.css', 'swagger-ui-bundle.js'];
 const COMMAND = "#!/usr/bin/env node\nimport '../apps/cli/bundle/main.js';\n";
 
 const { values } = parseArgs({ options: { out: { type: 'string', default: join(WORKSPACE, 'dist/package') } } });
@@ -23,7 +24,7 @@ try {
 }
 
 /**
- * Writes the bundles, the guides, the licences and the SBOM to the folder `out`.
+ * Writes the bundles, Swagger UI, the licences and the SBOM to the folder `out`.
  * @throws if a bundled package is not locked for production or differs in node_modules, or if `out` is neither empty nor an earlier package
  */
 function packageService(out: string): void {
@@ -33,7 +34,7 @@ function packageService(out: string): void {
   const installed = lockedPackages(join(WORKSPACE, 'node_modules/.package-lock.json'));
   const { imports } = readJson<{ imports: Readonly<Record<string, string>> }>(join(WORKSPACE, 'apps/api/package.json'));
   const bundled = APPS.flatMap((app) => readJson<string[]>(join(WORKSPACE, app, 'bundle/packages.json')));
-  const packages = [...new Set([...bundled, ...IN_GUIDES])].sort();
+  const packages = [...new Set([...bundled, SWAGGER_UI])].sort();
 
   checkPackages(locked, installed, packages);
   const sbom = createSbom(manifest, locked, packages);
@@ -43,7 +44,8 @@ function packageService(out: string): void {
     const filter = (path: string): boolean => basename(path) !== 'packages.json';
     cpSync(join(WORKSPACE, app, 'bundle'), join(out, app, 'bundle'), { recursive: true, filter });
   }
-  cpSync(join(WORKSPACE, GUIDES), join(out, GUIDES), { recursive: true });
+  cpSync(join(WORKSPACE, ASSETS), join(out, ASSETS), { recursive: true });
+  for (const file of SWAGGER_UI_FILES) cpSync(join(WORKSPACE, SWAGGER_UI, file), join(out, SWAGGER_UI, file));
   cpSync(join(WORKSPACE, 'LICENSE'), join(out, 'LICENSE'));
   writeFileSync(join(out, 'THIRD-PARTY-LICENSES.txt'), collectLicences(WORKSPACE, locked, packages));
   writeJson(join(out, 'sbom.cdx.json'), sbom);

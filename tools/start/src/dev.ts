@@ -1,37 +1,14 @@
-import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants, setPriority } from 'node:os';
-import { isAbsolute, join, matchesGlob, relative } from 'node:path';
-import { type Plugin, type RolldownWatcher, watch } from 'rolldown';
+import { isAbsolute, join } from 'node:path';
+import { type RolldownWatcher, watch } from 'rolldown';
 import { runUntilStopped } from './run-until-stopped.js';
 
 const WORKSPACE = join(import.meta.dirname, '../../..');
 /** In the API's folder, because the sources look up files through the API's package.json. */
 const BUNDLE = join(WORKSPACE, 'apps/api/dev/dist');
-/** What write-guides.ts reads from the workspace. */
-const GUIDES = [
-  'docs/**/*.{md,svg}',
-  'docs/guides/samples/*',
-  'docs/openapi.json',
-  'CONTRIBUTING.md',
-  'libs/{client,database,http-kit}/README.md',
-  'apps/api/assets/docs/*',
-];
-
-/** Renders the guides when one changes. Rolldown then writes the bundle again, which restarts the service. */
-const renderGuides: Plugin = {
-  name: 'render-guides',
-  buildStart() {
-    for (const name of globSync(GUIDES, { cwd: WORKSPACE })) this.addWatchFile(join(WORKSPACE, name));
-  },
-  watchChange(file) {
-    if (!GUIDES.some((pattern) => matchesGlob(relative(WORKSPACE, file), pattern))) return;
-    spawnSync(process.execPath, [join(WORKSPACE, 'tools/package/dist/write-guides.js')], { stdio: 'inherit' });
-  },
-};
-
 // `npm run dev`: Rolldown bundles the sources after each change, `node --watch` restarts the bundle, and tsc checks the types.
 // PostgreSQL keeps running.
 await runUntilStopped(async (env) => {
@@ -59,7 +36,6 @@ async function bundleSources(): Promise<RolldownWatcher> {
     external: (id) => /^(?!@animal-store\/|@oxc-project\/)[@a-z]/.test(id) && !isAbsolute(id),
     resolve: { conditionNames: ['@animal-store/source'], extensionAlias: { '.js': ['.ts', '.js'] } },
     tsconfig: join(WORKSPACE, 'tsconfig.base.json'),
-    plugins: [renderGuides],
     output: { dir: BUNDLE, chunkFileNames: '[name].js', keepNames: true, sourcemap: true },
   });
   await new Promise<void>((resolve) => {

@@ -56,10 +56,6 @@ class DevWorkspace {
     return /API key +(\S+)/.exec(this.output)?.[1] ?? '';
   }
 
-  get guide(): string {
-    return join(this.folder, 'docs/guides/quickstart.md');
-  }
-
   /** The URL of the service, which has another port after each restart. */
   get origin(): string {
     return [...this.output.matchAll(/"url":"([^"]+)","msg":"listening"/g)].at(-1)?.[1] ?? this.lastOrigin;
@@ -141,20 +137,6 @@ describe('npm run dev', () => {
     await dev.change("console.log('the change runs');");
     await waitFor(() => expect(dev.output).toMatch(/the change runs\n[^]*listening/));
     expect(await dev.health()).toBe(200);
-  });
-
-  it('serves a changed guide, and reports a dead link', async () => {
-    const text = await readFile(dev.guide, 'utf8');
-    const page = async () => (await fetch(`${dev.origin}/docs/quickstart`)).text();
-    expect(await page()).not.toContain('A changed guide.');
-    await writeFile(dev.guide, `${text}\nA changed guide.\n`);
-    await waitFor(async () => expect(await page()).toContain('A changed guide.'));
-    await writeFile(dev.guide, `${text}\n[Dead](missing.md)\n`);
-    await waitFor(() => expect(dev.output).toContain('quickstart.md has a dead link: missing.md'));
-    await writeFile(dev.guide, text);
-    await waitFor(async () => expect(await page()).not.toContain('A changed guide.'));
-    // The pages change before the service restarts.
-    await dev.settle();
   });
 
   it('keeps serving and reports the error when a source does not compile', async () => {

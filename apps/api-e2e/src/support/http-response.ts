@@ -69,7 +69,7 @@ export function expectError(response: HttpResponse | undefined, ...codes: readon
   documentedStatuses ??= statusOfCodes();
   expect({ code, status: response.status }).toEqual({ code, status: documentedStatuses.get(code) });
   expect(response.headers['cache-control']).toBe('no-store');
-  expect(linksOf(response, 'help')).toEqual([expect.stringMatching(new RegExp(`/docs/errors#${body.code}$`))]);
+  for (const help of linksOf(response, 'help')) expect(help).toMatch(new RegExp(`/guides/errors.html#${body.code}$`));
   expect(body.message).not.toMatch(INTERNALS);
   return body.message;
 }

@@ -8,7 +8,6 @@ import { parseWithSource } from './json.js';
 
 const CURRENT_DOCUMENT = new URL('../../../../docs/openapi.json', import.meta.url);
 const DOCUMENT_ID = 'openapi.json';
-const UNKNOWN_PAGE = /^[^?]*\/docs\/(?!assets\/[^/]*$)/;
 const ERROR_SCHEMA = ['components', 'schemas', 'Error'];
 
 interface Reference {
@@ -56,14 +55,12 @@ export class OpenApiConformance {
   }
 
   /**
-   * Returns how the response violates the document; empty if it conforms. Outside the documented operations, only errors are checked,
-   * except for the HTML of unknown pages.
+   * Returns how the response violates the document; empty if it conforms. Outside the documented operations, only errors are checked.
    * @param path of the request, or its template: `/v1/pets/7?x=y` or `/v1/pets/{petId}`
    */
   violations(method: string, path: string, response: HttpResponse): string[] {
     const found = this.find(method, path);
-    const isPage = response.status === 404 && UNKNOWN_PAGE.test(path);
-    if (!found) return response.status >= 400 && method !== 'HEAD' && !isPage ? this.bodyViolations(ERROR_SCHEMA, response.text) : [];
+    if (!found) return response.status >= 400 && method !== 'HEAD' ? this.bodyViolations(ERROR_SCHEMA, response.text) : [];
     const { operation, pointer } = found;
     const item = operation.responses[response.status];
     if (!item) return [`status ${response.status} is not documented`];

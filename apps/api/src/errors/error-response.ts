@@ -38,14 +38,15 @@ export function defaultErrorBody(definition: ErrorDefinition | HttpErrorDefiniti
   return errorBody('kind' in definition ? new DomainError(definition) : new HttpError(definition));
 }
 
-/** Returns the `Link` header (RFC 8288) with the URL of the explanation of an error code. */
-export function helpLink(publicUrl: PublicUrl, code: string): string {
-  return `<${publicUrl.of(`/docs/errors#${code}`)}>; rel="help"`;
+/** Returns the `Link` header (RFC 8288) with the URL of the explanation of an error code, or undefined without DOCS_URL. */
+export function helpLink({ docs }: Pick<PublicUrl, 'docs'>, code: string): string | undefined {
+  return docs === undefined ? undefined : `<${docs}/guides/errors.html#${code}>; rel="help"`;
 }
 
 /** Returns `Link` with the help link and, on a deprecated route, the deprecation headers, which its hook may not have set yet. */
-export function errorHeaders(request: FastifyRequest, help: string): Readonly<Record<string, string>> {
+export function errorHeaders(request: FastifyRequest, help: string | undefined): Readonly<Record<string, string>> {
   const announcement = announcementOf(request);
+  if (help === undefined) return announcement ?? {};
   return announcement ? { ...announcement, link: `${announcement.link}, ${help}` } : { link: help };
 }
 

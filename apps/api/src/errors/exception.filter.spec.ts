@@ -15,7 +15,7 @@ let filter: ApiExceptionFilter;
 
 beforeEach(() => {
   lines.length = 0;
-  filter = new ApiExceptionFilter(ROUTES, new PublicUrl('https://store.test'), logger);
+  filter = new ApiExceptionFilter(ROUTES, new PublicUrl('https://store.test', 'https://docs.test'), logger);
 });
 
 /** Returns the response to a request whose handler throws. */
@@ -56,7 +56,7 @@ describe('the response', () => {
       text: '{"code":"invalid_request","message":"limit must be an integer","status":400}',
       body: { code: 'invalid_request', message: 'limit must be an integer', status: 400 },
       headers: {
-        link: '<https://store.test/docs/errors#invalid_request>; rel="help"',
+        link: '<https://docs.test/guides/errors.html#invalid_request>; rel="help"',
         'cache-control': 'no-store',
         'content-type': 'application/json',
       },
@@ -83,7 +83,7 @@ describe('the response', () => {
     expect(respondTo(new DomainError(INVALID_REQUEST), { announcement }).headers).toMatchObject({
       deprecation: announcement.deprecation,
       sunset: announcement.sunset,
-      link: '</v1/pets>; rel="successor-version", <https://store.test/docs/errors#invalid_request>; rel="help"',
+      link: '</v1/pets>; rel="successor-version", <https://docs.test/guides/errors.html#invalid_request>; rel="help"',
     });
     expect(announcement.link).toBe('</v1/pets>; rel="successor-version"');
     const empty = respondTo(new NotFoundException(), { announcement, params: { petId: '' } });

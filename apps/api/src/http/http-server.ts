@@ -31,6 +31,7 @@ const HOST = /^(?:\[[\w.~!$&'()*+;=:-]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/;
 
 export interface HttpOptions extends LoadLimits {
   readonly publicBaseUrl: string | undefined;
+  readonly docsUrl: string | undefined;
   readonly corsOrigins: readonly string[];
   readonly trustedProxies: readonly string[];
   readonly maxConnections: number;
@@ -49,7 +50,7 @@ export class HttpServer {
 
   constructor(options: HttpOptions, { logger, metrics, tracing }: Observability) {
     const { corsOrigins } = options;
-    const publicUrl = new PublicUrl(options.publicBaseUrl);
+    const publicUrl = new PublicUrl(options.publicBaseUrl, options.docsUrl);
     const shed = new ShedRequests(metrics, logger);
     const server = createHttpServer({ ...options, publicUrl, shed });
     this.publicUrl = publicUrl;

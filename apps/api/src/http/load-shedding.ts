@@ -51,7 +51,7 @@ export class LoadShedding {
   private readonly unread = new Set<Connection>();
   /** Connections with responses that were completed in this turn of the event loop. */
   private completed: Connection[] = [];
-  private readonly help: string;
+  private readonly help: string | undefined;
 
   constructor(
     private readonly limits: LoadLimits,

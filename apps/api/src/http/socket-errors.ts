@@ -135,6 +135,7 @@ function errorResponse(
 ): { status: number; headers: Record<string, string>; body: string } {
   const error = defaultErrorBody(definition);
   const body = JSON.stringify(error);
+  const help = helpLink(publicUrl, error.code);
   return {
     status: error.status,
     body,
@@ -143,7 +144,7 @@ function errorResponse(
       'Content-Type': 'application/json',
       'Content-Length': String(Buffer.byteLength(body)),
       'Cache-Control': 'no-store',
-      Link: helpLink(publicUrl, error.code),
+      ...(help !== undefined && { Link: help }),
       'X-Content-Type-Options': 'nosniff',
       'X-Request-Id': newRequestId(),
       Connection: 'close',

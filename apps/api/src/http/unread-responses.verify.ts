@@ -5,7 +5,7 @@ import { programPath, ServiceProcess } from '@animal-store/test-kit/service-proc
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { pipelineUnread, rawGet as get } from './testing/raw-connection.js';
 
-const BUNDLE = '/docs/assets/swagger-ui-bundle.js';
+const BUNDLE = '/docs/swagger-ui-bundle.js';
 
 describe('responses that a client does not read', () => {
   const CONNECTIONS = 20;
@@ -30,7 +30,7 @@ describe('responses that a client does not read', () => {
     const headers = { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json' };
     for (let i = 0; i < 100; i++) await (await fetch(`${url}/v1/pets`, { method: 'POST', headers, body })).text();
 
-    const paths = [BUNDLE, '/docs/assets/swagger-ui.css', '/docs', '/openapi.json', '/v1/pets?limit=100'];
+    const paths = [BUNDLE, '/docs/swagger-ui.css', '/docs', '/openapi.json', '/v1/pets?limit=100'];
     for (const path of paths) await (await fetch(url + path, { headers })).text();
     for (const path of paths) {
       const before = service.memory;

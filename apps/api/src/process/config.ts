@@ -204,6 +204,11 @@ export const variables = {
     desc: 'Public URL of the staging environment, without /v1, for the OpenAPI document.',
     example: 'https://staging.example.com',
   }),
+  DOCS_URL: httpUrl({
+    default: undefined,
+    desc: 'Public URL of the guides, for links in errors and in the OpenAPI document. By default, there are no such links.',
+    example: 'https://docs.example.com',
+  }),
   CORS_ORIGINS: origins({
     default: [],
     desc: 'Origins whose scripts can call the API from a browser.',

@@ -72,6 +72,7 @@ type Operation = PublishedOperation & {
 
 export interface ServerAddresses {
   readonly publicBaseUrl: string | undefined;
+  readonly docsUrl: string | undefined;
   readonly stagingBaseUrl: string | undefined;
 }
 
@@ -103,7 +104,7 @@ export function createOpenApiDocument(
     ),
     components: {
       schemas: byName(schemas.flatMap((named) => Object.entries(named))),
-      responses: byName(operations.flatMap((operation) => sharedResponses(operation, publicUrl))),
+      responses: byName(operations.flatMap((operation) => sharedResponses(operation))),
       parameters: SHARED_PARAMETERS,
       headers: SHARED_HEADERS,
       securitySchemes: {
@@ -130,7 +131,7 @@ function byName<Value>(entries: readonly (readonly [string, Value])[]): Record<s
 }
 
 function describeService(
-  { publicBaseUrl, stagingBaseUrl }: ServerAddresses,
+  { publicBaseUrl, stagingBaseUrl, docsUrl }: ServerAddresses,
   contexts: readonly DocumentedContext[],
 ): Omit<OpenAPIObject, 'paths'> {
   const server =
@@ -147,6 +148,7 @@ function describeService(
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
     servers: [server, ...(stagingBaseUrl === undefined ? [] : [{ url: `${stagingBaseUrl}${VERSION_PREFIX}`, description: 'Staging' }])],
+    ...(docsUrl !== undefined && { externalDocs: { description: 'Guides', url: docsUrl } }),
     tags: contexts.flatMap(({ tag }) => tag ?? []),
     security: [{ [SECURITY_SCHEME]: [] }],
   };
@@ -158,7 +160,7 @@ Every operation requires an API key: \`Authorization: Bearer <API_KEY>\`.
 
 Identifiers are 64-bit integers, sent as JSON numbers. Use a JSON parser that does not round them.
 
-Every error response has the shape \`Error\`, and its \`Link\` header links to the documentation of its code. Unknown paths return
+Every error response has the shape \`Error\`. Unknown paths return
 ${SHARED_ERRORS.outsideOperations.map(({ code, status }) => `${String(status)} \`${code}\``).join('. Unsupported methods return ')}, and the \`Allow\` header lists the supported ones.
 
 Requests are rate-limited per client. The \`RateLimit\` header holds the number of remaining requests.
@@ -324,7 +326,7 @@ function nameOf(errors: readonly ErrorBody[], operation: Operation): string {
 }
 
 /** Returns the error responses of an operation by name, with an example for each code. */
-function sharedResponses(operation: Operation, publicUrl: PublicUrl): (readonly [name: string, Response])[] {
+function sharedResponses(operation: Operation): (readonly [name: string, Response])[] {
   return errorsByStatus(operation).map(([status, errors]) => [
     nameOf(errors, operation),
     {
@@ -332,8 +334,9 @@ function sharedResponses(operation: Operation, publicUrl: PublicUrl): (readonly 
       headers: headersOf(status, {
         'Cache-Control': shared('NoStore'),
         Link: header(
-          'URL of the documentation of the error, `rel="help"` (RFC 8288). On deprecated operations also the URL of the operation that replaces this one, `rel="successor-version"`.',
-          helpLink(publicUrl, errors[0]?.code ?? ''),
+          'URL of the guide to the error, `rel="help"` (RFC 8288), if the operator publishes the guides. On deprecated operations also the URL of the operation that replaces this one, `rel="successor-version"`.',
+          helpLink({ docs: 'https://docs.example.com' }, errors[0]?.code ?? '') ?? '',
+          false,
         ),
         Deprecation: shared('Deprecation'),
         Sunset: shared('Sunset'),

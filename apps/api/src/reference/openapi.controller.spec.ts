@@ -8,7 +8,7 @@ import { OpenApiController, OpenApiDocument } from './openapi.controller.js';
 class Empty {}
 
 it('the OpenAPI document is created once, on first use', async () => {
-  const document = new OpenApiDocument({ publicBaseUrl: undefined, stagingBaseUrl: undefined }, []);
+  const document = new OpenApiDocument({ publicBaseUrl: undefined, docsUrl: undefined, stagingBaseUrl: undefined }, []);
   expect(() => document.value).toThrow('There is no app to describe.');
   document.describe(await NestFactory.create(Empty, new FastifyAdapter(), { logger: false }));
   const { text } = new OpenApiController(document).openApi();

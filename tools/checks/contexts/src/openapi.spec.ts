@@ -57,7 +57,7 @@ it('each error response has a link to the explanation of its code', async () => 
   const { components } = await documentWith(ADDRESSES);
   expect(components?.responses?.['PetNotFound']).toHaveProperty(
     'headers.Link.example',
-    '<https://store.test/animals/docs/errors#pet_not_found>; rel="help"',
+    '<https://docs.example.com/guides/errors.html#pet_not_found>; rel="help"',
   );
 });
 

@@ -61,15 +61,12 @@ it('no container gets a secret as an argument, which other processes can read', 
   for (const template of templates) expect(template).not.toMatch(/psql/);
 });
 
-const DEMANDING = '../../../tools/checks/deployment/src/testing/demanding-values.yaml';
-
 describe.each([
   'values.yaml',
   'values-staging.yaml',
   'values-production.yaml',
   'values-openshift.yaml',
   'values-managed-postgresql.yaml',
-  DEMANDING,
 ])('%s', (file) => {
   // Helm validates the merged files against the schema.
   const values = { ...readValues('values.yaml'), ...readValues(file) };

@@ -83,11 +83,11 @@ export function testDeployedService(run: Run, terminate: (service: { readonly pi
     expect((await request(service, '/v1/pets')).status).toBe(401);
   });
 
-  it.each(['/docs', '/docs/errors', '/docs/reference'])('serves %s with everything it loads', async (path) => {
-    const page = await request(service, path);
-    const parts = [...page.text.matchAll(/<(?:link|script|img)\b[^>]*\b(?:href|src)="([^"]+)"/g)];
-    const assets = parts.map(([, part = '']) => new URL(part, `http://localhost${path}`).pathname);
-    expect(assets.length).toBeGreaterThan(3);
+  it('serves /docs with everything it loads', async () => {
+    const page = await request(service, '/docs');
+    const parts = [...page.text.matchAll(/<(?:link|script|img)\b[^>]*\b(?:href|src)="([^":]+)"/g)];
+    const assets = parts.map(([, part = '']) => new URL(part, 'http://localhost/docs').pathname);
+    expect(assets.length).toBeGreaterThan(2);
     const statuses = await Promise.all([...assets, '/openapi.json'].map(async (part) => [part, (await request(service, part)).status]));
     expect(statuses.filter(([, status]) => status !== 200)).toEqual([]);
   });
