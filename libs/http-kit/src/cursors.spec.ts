@@ -27,7 +27,7 @@ describe('a cursor', () => {
 
   /** Of a list by identifier, or of an ordered one. */
   const cursors = fc.oneof(
-    fc.record({ type: fc.constant(undefined), after: id }),
+    fc.record({ type: fc.constant(undefined), after: fc.record({ id }) }),
     position.map(({ type, ...after }) => ({ type, after })),
   );
 
@@ -35,8 +35,7 @@ describe('a cursor', () => {
     fc.assert(
       fc.property(cursors, filters, filters, ({ type, after }, of, other) => {
         const cursor = encodeCursor(after, URL, of);
-        const expected = typeof after === 'bigint' ? { id: after, value: undefined } : after;
-        expect(decodeCursor(cursor, of, type)).toMatchObject(expected);
+        expect(decodeCursor(cursor, of, type)).toMatchObject(after);
         if (other !== of) expect(decodeCursor(cursor, other, type)).toBeUndefined();
       }),
     );
@@ -45,13 +44,13 @@ describe('a cursor', () => {
   it('belongs to its list, and to no other operation or parent', () => {
     const urls = ['/v1/visits', '/v1/visits/1/treatments', '/v1/visits/2/treatments', '/v1/pets', 'https://api.example.com/v1/pets'];
     for (const url of urls) {
-      const cursor = decodeCursor(encodeCursor(7n, url, ''), '');
+      const cursor = decodeCursor(encodeCursor({ id: 7n }, url, ''), '');
       expect(urls.filter((other) => cursor?.isOf(other))).toEqual([url]);
     }
   });
 
   it('of a list by identifier is not accepted by an ordered one, and the other way round', () => {
-    expect(decodeCursor(encodeCursor(7n, URL, ''), '', 'int64')).toBeUndefined();
+    expect(decodeCursor(encodeCursor({ id: 7n }, URL, ''), '', 'int64')).toBeUndefined();
     expect(decodeCursor(encodeCursor({ value: 'x', id: 7n }, URL, ''), '')).toBeUndefined();
   });
 

@@ -38,13 +38,12 @@ const PARSERS: Readonly<Record<SortType, (text: string) => OrderValue | undefine
 };
 
 /**
- * Returns the cursor of the page after an identifier or a position. Opaque to clients.
+ * Returns the cursor of the page after a position. Opaque to clients.
  * @param url of the list, which includes the parent of a nested one
  * @param filters a query string such as `&status=sold`, which includes the order
  * @throws RangeError if the value has more than 1,024 bytes
  */
-export function encodeCursor(after: bigint | Position, url: string, filters: string): string {
-  const { id, value = '' } = typeof after === 'bigint' ? { id: after } : after;
+export function encodeCursor({ id, value = '' }: Position, url: string, filters: string): string {
   const text = Buffer.from(value instanceof Date ? value.toISOString() : String(value));
   if (text.length > MAX_VALUE_BYTES)
     throw new RangeError(
@@ -59,10 +58,7 @@ export function encodeCursor(after: bigint | Position, url: string, filters: str
   return cursor.toString('base64url');
 }
 
-export interface Cursor {
-  readonly id: bigint;
-  /** Undefined for a list by identifier. */
-  readonly value: OrderValue | undefined;
+export interface Cursor extends Position {
   /** Whether it is a cursor of the list at this URL. */
   readonly isOf: (url: string) => boolean;
 }

@@ -5,7 +5,6 @@ import {
   JsonText,
   MAX_PAGE_SIZE,
   type Order,
-  type OrderedPageRequest,
   type Page,
   type PageRequest,
   type Position,
@@ -75,7 +74,7 @@ export function PageQueryOf(items: string): abstract new () => PageQuery {
     pageOf(url: string): PageRequest {
       return {
         limit: this.limit,
-        after: ofList(this.cursor === undefined ? undefined : decodeCursor(this.cursor, filtersOf(this)), url, 'filters')?.id,
+        after: ofList(this.cursor === undefined ? undefined : decodeCursor(this.cursor, filtersOf(this)), url, 'filters'),
       };
     }
   }
@@ -96,7 +95,7 @@ export interface OrderedPageQuery<Name extends string> {
    * @param url of the list, as in `respondWithPage`
    * @throws DomainError INVALID_REQUEST if the cursor is that of another list, or if there is a bound, but another order
    */
-  pageOf(url: string, by: Name, range?: Pick<Order, 'from' | 'to'>): OrderedPageRequest<Name>;
+  pageOf(url: string, by: Name, range?: Pick<Order, 'from' | 'to'>): PageRequest<Name>;
 }
 
 export interface SortOptions<Name extends string> {
@@ -143,11 +142,11 @@ export function OrderedPageQueryOf<Name extends string>(
     @CursorParameter('filters and sort', (_cursor, query) => cursorOf(query) !== undefined)
     cursor?: string;
 
-    pageOf(url: string, by: Name, { from, to }: Pick<Order, 'from' | 'to'> = {}): OrderedPageRequest<Name> {
+    pageOf(url: string, by: Name, { from, to }: Pick<Order, 'from' | 'to'> = {}): PageRequest<Name> {
       const { by: sortedBy, descending } = sorts.get(this.sort) as Order<Name>;
       if (sortedBy !== by && (from !== undefined || to !== undefined))
         throw new DomainError(INVALID_REQUEST, `A range of ${by} requires sort to be ${by} or -${by}`);
-      const after = ofList(this.cursor === undefined ? undefined : cursorOf(this), url, 'filters and sort') as Position | undefined;
+      const after = ofList(this.cursor === undefined ? undefined : cursorOf(this), url, 'filters and sort');
       return { limit: this.limit, after, order: { by: sortedBy, descending, ...(sortedBy === by && { from, to }) } };
     }
   }
@@ -173,7 +172,7 @@ export function filtersOf(query: object, received: Readonly<Record<string, unkno
 const textOf = (value: Filters[string]): string => String(value instanceof Date ? value.toJSON() : value);
 
 /** Returns the OpenAPI `headers` of a page's 200, with an example link for these filters, which include an order. */
-export const pageHeaders = (path: string, filters: Filters = {}, after: bigint | Position = 20n) =>
+export const pageHeaders = (path: string, filters: Filters = {}, after: Position = { id: 20n }) =>
   ({
     Link: {
       description: 'URL of the next page (RFC 8288). Present only if there are more items. Use the URL unchanged.',
@@ -189,7 +188,7 @@ const LINK = Symbol('link');
  * Concurrent equal requests share one page, so its link is created once. Requests with another URL can also share the page, if they mean
  * the same filter.
  */
-interface SharedPage<Item, Next> extends Page<Item, Next> {
+interface SharedPage<Item> extends Page<Item> {
   [LINK]?: { readonly requestUrl: string; readonly link: string };
 }
 
@@ -197,11 +196,11 @@ interface SharedPage<Item, Next> extends Page<Item, Next> {
  * Sets the `Link` header if there is a next page, and returns the body. `url` is the URL of the list. The link repeats the filters as they
  * were received; its cursor depends only on their values.
  */
-export function respondWithPage<Item, Next extends bigint | Position>(
+export function respondWithPage<Item>(
   reply: FastifyReply,
   url: string,
   query: { readonly limit: number },
-  page: SharedPage<Item, Next>,
+  page: SharedPage<Item>,
 ): JsonText<readonly Item[]> {
   if (page.next !== undefined) {
     const { url: requestUrl, query: received } = reply.request;
@@ -211,7 +210,7 @@ export function respondWithPage<Item, Next extends bigint | Position>(
     }
     reply.header('link', page[LINK].link);
   }
-  return page instanceof JsonPage ? (page as JsonPage<Item, Next>).json : JsonText.of(page.items);
+  return page instanceof JsonPage ? (page as JsonPage<Item>).json : JsonText.of(page.items);
 }
 
 function linkTo(url: string, limit: number, filters: string, cursor: string): string {

@@ -3,8 +3,16 @@ export { DomainError, type ErrorDefinition, type ErrorKind } from './domain-erro
 export { defineEvent, type DomainEvent, EventDefinition, type EventPayload } from './domain-event.js';
 export { INT64_MAX, INT64_MIN, INT64_RULE, int64FromJsonNumber, isInt64, parseInt64 } from './int64.js';
 export { JsonText } from './json-text.js';
-export { isOrdered, type Order, type OrderedPage, type OrderedPageRequest, type OrderValue, type Position } from './order.js';
-export { DEFAULT_PAGE_SIZE, JsonPage, MAX_PAGE_SIZE, type Page, type PageRequest } from './page.js';
+export {
+  DEFAULT_PAGE_SIZE,
+  JsonPage,
+  MAX_PAGE_SIZE,
+  type Order,
+  type OrderValue,
+  type Page,
+  type PageRequest,
+  type Position,
+} from './page.js';
 export {
   IDEMPOTENCY_KEY_LIFETIME_HOURS,
   IDEMPOTENCY_KEY_REUSED,

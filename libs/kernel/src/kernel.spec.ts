@@ -26,11 +26,11 @@ it('JsonText writes each int64 as an exact number', () => {
 
 it('JsonPage parses its items once, when they are first read', () => {
   let calls = 0;
-  const page = new JsonPage<number>(new JsonText('[1,2]'), 2n, (text) => {
+  const page = new JsonPage<number>(new JsonText('[1,2]'), { id: 2n }, (text) => {
     calls++;
     return JSON.parse(text) as number[];
   });
-  expect([calls, page.next]).toEqual([0, 2n]);
+  expect([calls, page.next]).toEqual([0, { id: 2n }]);
   expect(page.items).toEqual([1, 2]);
   expect(page.items).toBe(page.items);
   expect(calls).toBe(1);

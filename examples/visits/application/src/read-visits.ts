@@ -1,4 +1,4 @@
-import { DomainError, type OrderedPage, type OrderedPageRequest } from '@animal-store/kernel';
+import { DomainError, type Page, type PageRequest } from '@animal-store/kernel';
 import { type Visit, VISIT_NOT_FOUND, type VisitFilter, type VisitReader, type VisitSummary } from '@animal-store/visits-domain';
 
 export class GetVisit {
@@ -15,7 +15,7 @@ export class GetVisit {
 export class ListVisits {
   constructor(private readonly visits: VisitReader) {}
 
-  execute(filter: VisitFilter, page: OrderedPageRequest<'startsAt'>): Promise<OrderedPage<VisitSummary>> {
+  execute(filter: VisitFilter, page: PageRequest<'startsAt'>): Promise<Page<VisitSummary>> {
     return this.visits.list(filter, page);
   }
 }

@@ -1,11 +1,4 @@
-import {
-  type Clock,
-  DomainError,
-  type IdempotencyKey,
-  type OrderedPageRequest,
-  type Outcome,
-  PRECONDITION_FAILED,
-} from '@animal-store/kernel';
+import { type Clock, DomainError, type IdempotencyKey, type PageRequest, type Outcome, PRECONDITION_FAILED } from '@animal-store/kernel';
 import { VisitCancelled } from '@animal-store/visits-contract';
 import {
   INVALID_VISIT,
@@ -45,7 +38,7 @@ const fails = () => {
 /** Visits without a database. Does not record keys. */
 class FakeVisits extends VisitRepository implements VisitReader {
   readonly commands: VisitCommand[] = [];
-  readonly requests: OrderedPageRequest<'startsAt'>[] = [];
+  readonly requests: PageRequest<'startsAt'>[] = [];
 
   constructor(readonly visits: Visit[] = []) {
     super();
@@ -76,7 +69,7 @@ class FakeVisits extends VisitRepository implements VisitReader {
   }
 
   /** Returns pages of one visit. */
-  list(_filter: object, request: OrderedPageRequest<'startsAt'>) {
+  list(_filter: object, request: PageRequest<'startsAt'>) {
     this.requests.push(request);
     const rest = this.visits.filter(({ id }) => id > (request.after?.id ?? 0n));
     const [first] = rest;

@@ -3,7 +3,7 @@ import {
   DomainError,
   type IdempotencyKey,
   MAX_PAGE_SIZE,
-  type OrderedPage,
+  type Page,
   type Outcome,
   type Precondition,
 } from '@animal-store/kernel';
@@ -71,7 +71,7 @@ export class CancelOverdueVisits {
     const order = { by: 'startsAt', to: new Date(this.clock.now().getTime() - DAY_MS) } as const;
     // Another request may have changed a visit since it was listed.
     const change = (visit: Visit) => (visit.status === VisitStatus.Booked ? moveVisit(visit, VisitStatus.Cancelled) : visit);
-    let page: OrderedPage<VisitSummary> | undefined;
+    let page: Page<VisitSummary> | undefined;
     do {
       page = await this.reader.list({ status: VisitStatus.Booked }, { limit: MAX_PAGE_SIZE, order, after: page?.next });
       for (const { id } of page.items) await this.visits.change(id, { name: 'cancelOverdueVisits', event: VisitCancelled, change });

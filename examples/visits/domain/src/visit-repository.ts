@@ -1,4 +1,4 @@
-import type { EventDefinition, IdempotencyKey, OrderedPage, OrderedPageRequest, Outcome, Precondition } from '@animal-store/kernel';
+import type { EventDefinition, IdempotencyKey, Page, PageRequest, Outcome, Precondition } from '@animal-store/kernel';
 import type { NewVisit, Visit, VisitStatus, VisitSummary } from './visit.js';
 
 export interface VisitCommand {
@@ -45,7 +45,7 @@ export interface VisitFilter {
 export abstract class VisitReader {
   abstract find(id: bigint): Promise<Visit | undefined>;
 
-  abstract list(filter: VisitFilter, page: OrderedPageRequest<'startsAt'>): Promise<OrderedPage<VisitSummary>>;
+  abstract list(filter: VisitFilter, page: PageRequest<'startsAt'>): Promise<Page<VisitSummary>>;
 }
 
 /** Counts visits per day. */

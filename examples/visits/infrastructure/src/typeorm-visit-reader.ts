@@ -1,5 +1,5 @@
 import { BatchedRepository } from '@animal-store/database';
-import type { OrderedPage, OrderedPageRequest } from '@animal-store/kernel';
+import type { Page, PageRequest } from '@animal-store/kernel';
 import { type Visit, type VisitFilter, VisitReader, type VisitSummary } from '@animal-store/visits-domain';
 import type { DataSource } from 'typeorm';
 import { VisitEntity } from './visit.entity.js';
@@ -19,7 +19,7 @@ export class TypeOrmVisitReader extends VisitReader {
     return this.visits.findById(id);
   }
 
-  override list(filter: VisitFilter, page: OrderedPageRequest<'startsAt'>): Promise<OrderedPage<VisitSummary>> {
+  override list(filter: VisitFilter, page: PageRequest<'startsAt'>): Promise<Page<VisitSummary>> {
     return this.visits.page(filter, page);
   }
 }

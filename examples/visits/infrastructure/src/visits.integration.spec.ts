@@ -1,4 +1,4 @@
-import { IDEMPOTENCY_KEY_REUSED, INT64_MAX, INT64_MIN, type OrderedPageRequest, type Position } from '@animal-store/kernel';
+import { IDEMPOTENCY_KEY_REUSED, INT64_MAX, INT64_MIN, type PageRequest, type Position } from '@animal-store/kernel';
 import { describeMigrations, useDatabase } from '@animal-store/test-kit';
 import { VisitCancelled } from '@animal-store/visits-contract';
 import { moveVisit, VISIT_NOT_FOUND, VISIT_OVERLAPS, type VisitCommand, VisitStatus, type VisitSummary } from '@animal-store/visits-domain';
@@ -159,8 +159,8 @@ describe('treatments', () => {
     const added = [];
     for (const { id } of [first, second, first, first]) added.push((await treatments.add({ visitId: id, name: '","x":"' })).result);
     const ofFirst = added.filter(({ visitId }) => visitId === first.id);
-    expect(await treatments.list(first.id, { limit: 2 })).toMatchObject({ items: ofFirst.slice(0, 2), next: ofFirst[1]?.id });
-    expect((await treatments.list(first.id, { limit: 2, after: ofFirst[1]?.id })).items).toEqual(ofFirst.slice(2));
+    expect(await treatments.list(first.id, { limit: 2 })).toMatchObject({ items: ofFirst.slice(0, 2), next: { id: ofFirst[1]?.id } });
+    expect((await treatments.list(first.id, { limit: 2, after: { id: ofFirst[1]?.id ?? 0n } })).items).toEqual(ofFirst.slice(2));
     expect((await treatments.list(-1n, { limit: 2 })).items).toEqual([]);
   });
 
@@ -177,7 +177,7 @@ describe('treatments', () => {
   });
 });
 
-async function walk(filter: object, request: OrderedPageRequest<'startsAt'>): Promise<VisitSummary[]> {
+async function walk(filter: object, request: PageRequest<'startsAt'>): Promise<VisitSummary[]> {
   const visited: VisitSummary[] = [];
   let after: Position | undefined;
   do {

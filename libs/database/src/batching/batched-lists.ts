@@ -1,15 +1,4 @@
-import {
-  INT64_MAX,
-  INT64_MIN,
-  isOrdered,
-  JsonPage,
-  JsonText,
-  type Order,
-  type OrderedPageRequest,
-  type OrderValue,
-  type PageRequest,
-  type Position,
-} from '@animal-store/kernel';
+import { INT64_MAX, INT64_MIN, JsonPage, JsonText, type Order, type OrderValue, type PageRequest } from '@animal-store/kernel';
 import { isReadItemError } from '../connection/error-meaning.js';
 import { retryRead } from '../connection/retry.js';
 import type { Executor } from '../connection/statement.js';
@@ -40,7 +29,7 @@ interface ListOptions {
 type Filter = Readonly<Record<string, unknown>>;
 /** The values of the filters, then the place of the first row and the page size, like the parameters of `listStatement`. */
 type PageParameters = Values;
-type Pages<Item> = Batcher<PageParameters, JsonPage<Item, bigint | Position>>;
+type Pages<Item> = Batcher<PageParameters, JsonPage<Item>>;
 
 /** Runs concurrent calls for pages of a repository in shared statements. */
 export class BatchedLists<Item> {
@@ -49,7 +38,7 @@ export class BatchedLists<Item> {
 
   constructor(private readonly options: ListOptions) {}
 
-  async find(filter: Filter, request: PageRequest | OrderedPageRequest): Promise<JsonPage<Item, bigint | Position>> {
+  async find(filter: Filter, request: PageRequest<string>): Promise<JsonPage<Item>> {
     const parameters: Value[] = [];
     let names = '';
     let key = '';
@@ -61,8 +50,9 @@ export class BatchedLists<Item> {
       parameters.push(value);
       key += `${elementOf(value)} `;
     }
-    if (isOrdered(request)) return this.findOrdered(filter, request, parameters, names);
-    const { limit, after } = request;
+    const { limit, order } = request;
+    if (order) return this.findOrdered(filter, request, order, parameters, names);
+    const after = request.after?.id;
     // No row comes after the greatest identifier.
     const [first, size] = after === INT64_MAX ? [after, -1] : [after === undefined ? INT64_MIN : after + 1n, limit];
     parameters.push(first, size);
@@ -72,15 +62,16 @@ export class BatchedLists<Item> {
 
   private findOrdered(
     filter: Filter,
-    { limit, order, after }: OrderedPageRequest,
+    { limit, after }: PageRequest<string>,
+    order: Order,
     parameters: Value[],
     names: string,
-  ): Promise<JsonPage<Item, bigint | Position>> {
+  ): Promise<JsonPage<Item>> {
     const { by, descending = false } = order;
     const [from, to] = [checkedValue('from', order.from), checkedValue('to', order.to)];
     const [bound, end] = descending ? [to, from] : [from, to];
     let start: ListOrder['start'];
-    if (after && isInRange(after, order)) {
+    if (after?.value !== undefined && isInRange(after.value, order)) {
       start = 'after';
       parameters.push(checkedValue('after.value', after.value), checkedValue('after.id', after.id));
     } else if (bound !== undefined) {
@@ -117,14 +108,11 @@ export class BatchedLists<Item> {
     return pages;
   }
 
-  private async run(
-    statement: PreparedStatement<PageText>,
-    pages: readonly PageParameters[],
-  ): Promise<JsonPage<Item, bigint | Position>[]> {
+  private async run(statement: PreparedStatement<PageText>, pages: readonly PageParameters[]): Promise<JsonPage<Item>[]> {
     const { table, executor, sharding } = this.options;
     const texts = await sharding.runPages((batch) => retryRead(() => statement.run(executor, arraysOf(batch))), pages);
     const parse = table.parse as (text: string) => Item[];
-    return texts.map(({ items, next }) => new JsonPage<Item, bigint | Position>(new JsonText(items), next, parse));
+    return texts.map(({ items, next }) => new JsonPage<Item>(new JsonText(items), next, parse));
   }
 }
 
@@ -135,7 +123,7 @@ export function compareOrderValues(one: OrderValue, other: OrderValue): number {
 }
 
 /** Whether the list continues after the position. If the position precedes the range, it starts with the range. */
-function isInRange({ value }: Position, { descending, from, to }: Order): boolean {
+function isInRange(value: OrderValue, { descending, from, to }: Order): boolean {
   if (descending) return to === undefined || compareOrderValues(value, to) < 0;
   return from === undefined || compareOrderValues(value, from) >= 0;
 }

@@ -1,4 +1,4 @@
-import { INT64_MAX, INT64_MIN, type Page } from '@animal-store/kernel';
+import { INT64_MAX, INT64_MIN, type Page, type Position } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
@@ -33,7 +33,7 @@ describe('a time outside the range of a Date or of RFC 3339', () => {
       const single = await lines.dataSource.getRepository(OrderLineEntity).findOneBy({ id });
       expect([found, single].map((row) => String(row?.dueAt))).toEqual([date, date]);
       expect([found, single].map((row) => row?.dueAt.toJSON())).toEqual([text, text]);
-      const page = await repository.page({}, { limit: 1, after: id - 1n });
+      const page = await repository.page({}, { limit: 1, after: { id: id - 1n } });
       expect(page.items.map(({ dueAt }) => String(dueAt))).toEqual([date]);
       expect(JSON.parse(page.json.text)).toEqual([expect.objectContaining({ dueAt: text })]);
     }
@@ -96,7 +96,7 @@ describe('a row', () => {
         for (const repository of [lines.second, lines.sharded]) {
           expect(await repository.findById(id)).toEqual({ id, ...row });
           expect(await repository.insertOnce(row, { clientId: 1n, key })).toEqual({ ...inserted, replayed: true });
-          const page = await repository.page({}, { limit: 1, after: id - 1n });
+          const page = await repository.page({}, { limit: 1, after: { id: id - 1n } });
           expect(page.json.text).toBe(written);
           expect(page.items).toEqual([{ id, ...row }]);
         }
@@ -183,7 +183,7 @@ describe('concurrent calls', () => {
     const ids: bigint[] = [];
     for (const key of ['a', 'b', 'c', 'd']) ids.push((await lines.first.insert(aLine({ key }))).id);
     // The first call runs alone, the others share a statement.
-    const requested = [{ limit: 4 }, { limit: 1 }, { limit: 2 }, { limit: 3 }, ...ids.map((after) => ({ limit: 2, after }))];
+    const requested = [{ limit: 4 }, { limit: 1 }, { limit: 2 }, { limit: 3 }, ...ids.map((id) => ({ limit: 2, after: { id } }))];
     const pages = await Promise.all(requested.map((page) => repository().page({}, page)));
     const keys = pages.map((page) => keysOf(page).join(''));
     expect(keys).toEqual(['abcd', 'a', 'ab', 'abc', 'bc', 'cd', 'd', '']);
@@ -233,7 +233,7 @@ describe('concurrent calls', () => {
       [null, null, 'd'],
     ] as const)
       ids.push((await lines.first.insert(aLine({ note, ordinal, key }))).id);
-    const find = async (filter: Parameters<typeof lines.first.page>[0], after?: bigint) =>
+    const find = async (filter: Parameters<typeof lines.first.page>[0], after?: Position) =>
       keysOf(await repository().page(filter, { limit: 100, after })).join('');
     const pages = await Promise.all([
       find({ note: null }),
@@ -242,10 +242,10 @@ describe('concurrent calls', () => {
       find({ note: 'null', ordinal: null }),
       find({ key: 'd', note: null, size: Size.Small }),
       find({ note: null, size: Size.Large }),
-      find({ note: null }, ids[1]),
+      find({ note: null }, { id: ids[1] ?? 0n }),
     ]);
     expect(pages).toEqual(['abd', 'ad', 'b', 'c', 'd', '', 'd']);
-    expect((await repository().page({ note: null }, { limit: 1 })).next).toBe(ids[0]);
+    expect((await repository().page({ note: null }, { limit: 1 })).next).toEqual({ id: ids[0] });
   });
 
   it('find rows by a time that PostgreSQL set', async () => {
@@ -293,16 +293,16 @@ describe('a page', () => {
     const rows = await Promise.all(Array.from({ length: 101 }, () => lines.first.insert(aLine())));
     const { items, next } = await lines.first.page({}, { limit: 100 });
     expect(items).toHaveLength(100);
-    expect(next).toBe(rows.map(({ id }) => id).toSorted((one, other) => Number(one - other))[99]);
+    expect(next).toEqual({ id: rows.map(({ id }) => id).toSorted((one, other) => Number(one - other))[99] });
   });
 
   it('has the identifier of its last row as `next` exactly if there are more rows', async () => {
     const ids: bigint[] = [];
     for (let i = 0; i < 3; i++) ids.push((await lines.first.insert(aLine())).id);
-    expect((await lines.first.page({}, { limit: 2 })).next).toBe(ids[1]);
+    expect((await lines.first.page({}, { limit: 2 })).next).toEqual({ id: ids[1] });
     expect((await lines.first.page({}, { limit: 3 })).next).toBeUndefined();
-    expect((await lines.first.page({ size: Size.Small }, { limit: 1, after: ids[0] })).next).toBe(ids[1]);
-    const last = await lines.first.page({}, { limit: 1, after: INT64_MAX });
+    expect((await lines.first.page({ size: Size.Small }, { limit: 1, after: { id: ids[0] ?? 0n } })).next).toEqual({ id: ids[1] });
+    const last = await lines.first.page({}, { limit: 1, after: { id: INT64_MAX } });
     expect([last.items, last.next]).toEqual([[], undefined]);
   });
 });

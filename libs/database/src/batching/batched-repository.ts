@@ -3,10 +3,8 @@ import {
   type IdempotencyKey,
   type JsonPage,
   MAX_PAGE_SIZE,
-  type OrderedPageRequest,
   type OrderValue,
   type PageRequest,
-  type Position,
 } from '@animal-store/kernel';
 import type { Repository } from 'typeorm';
 import type { DatabasePool } from '../connection/database-pool.js';
@@ -204,12 +202,7 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
    * Returns a page of rows, by identifier or in the order of the request. Equal concurrent calls share one result. Each combination of
    * filters and order requires an index; see `Persistence.lists`.
    */
-  page(filter: Filter<Entity>, request: PageRequest): Promise<JsonPage<Item<Entity, Listed>>>;
-  page(
-    filter: Filter<Entity>,
-    request: OrderedPageRequest<OrderProperty<Entity, Listed>>,
-  ): Promise<JsonPage<Item<Entity, Listed>, Position>>;
-  page(filter: Filter<Entity>, request: PageRequest | OrderedPageRequest): Promise<JsonPage<Item<Entity, Listed>, bigint | Position>> {
+  page(filter: Filter<Entity>, request: PageRequest<OrderProperty<Entity, Listed>>): Promise<JsonPage<Item<Entity, Listed>>> {
     const { limit } = request;
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE)
       throw new RangeError(`limit must be an integer from 1 to ${String(MAX_PAGE_SIZE)}`);

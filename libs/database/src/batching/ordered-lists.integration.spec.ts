@@ -1,4 +1,4 @@
-import { INT64_MAX, INT64_MIN, type Order, type OrderedPageRequest, type OrderValue, type Position } from '@animal-store/kernel';
+import { INT64_MAX, INT64_MIN, type Order, type PageRequest, type OrderValue, type Position } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { List } from '../persistence.js';
@@ -56,15 +56,19 @@ const request = fc.constantFrom<OrderedBy>('clientId', 'dueAt', 'key', 'quantity
 );
 
 /** Returns the page of the items that a list should have. */
-function pageOf<Item extends { readonly id: bigint }>(items: readonly Item[], { limit, after, order }: OrderedPageRequest) {
+function pageOf<Item extends { readonly id: bigint }>(
+  items: readonly Item[],
+  { limit, after, order }: PageRequest<string> & { readonly order: Order },
+) {
   const { by, descending = false, from, to } = order;
-  const positionOf = (item: Item): Position => ({ value: Reflect.get(item, by) as OrderValue, id: item.id });
-  const compare = (one: Position, other: Position) =>
+  type Place = Position & { readonly value: OrderValue };
+  const positionOf = (item: Item): Place => ({ value: Reflect.get(item, by) as OrderValue, id: item.id });
+  const compare = (one: Place, other: Place) =>
     (compareOrderValues(one.value, other.value) || compareOrderValues(one.id, other.id)) * (descending ? -1 : 1);
-  const isListed = (position: Position) =>
+  const isListed = (position: Place) =>
     (from === undefined || compareOrderValues(position.value, from) >= 0) &&
     (to === undefined || compareOrderValues(position.value, to) < 0) &&
-    (after === undefined || compare(position, after) > 0);
+    (after === undefined || compare(position, after as Place) > 0);
   const listed = items.filter((item) => isListed(positionOf(item))).sort((one, other) => compare(positionOf(one), positionOf(other)));
   const last = listed.length > limit ? listed[limit - 1] : undefined;
   return { items: listed.slice(0, limit), next: last && positionOf(last) };

@@ -90,7 +90,7 @@ afterEach(async () => {
 const problemOf = ({ replicas }: Process) => [...replicas.problems.values()][0];
 
 async function lastPage({ things }: Process, after: bigint): Promise<string> {
-  return (await things.page({}, { limit: 100, after })).json.text;
+  return (await things.page({}, { limit: 100, after: { id: after } })).json.text;
 }
 
 /** Resolves when a list was served by the replica. Retries, because a busy machine may be late. */

@@ -29,8 +29,7 @@ export interface ListShape {
 export interface PageText {
   /** The items as a JSON array. */
   readonly items: string;
-  /** A Position exactly if the list has an order. */
-  readonly next: bigint | Position | undefined;
+  readonly next: Position | undefined;
 }
 
 /** The JSON text around the values of each item. None can occur within a value, because JSON escapes its quotes. */
@@ -51,7 +50,7 @@ export function listStatement(table: Table, shape: ListShape, sharding: Sharding
   const { order } = shape;
   const nextOf = order
     ? (item: string) => positionOf(table, order.column, open + item + close)
-    : (item: string) => BigInt(/^-?\d+/.exec(item)?.[0] as string);
+    : (item: string) => ({ id: BigInt(/^-?\d+/.exec(item)?.[0] as string) });
   return new PreparedStatement(labelOf(table, shape), listSql(table, shape, sharding, brackets.between), ([text, isLonger]: Columns) =>
     splitList(text, isLonger === 't', brackets, nextOf),
   );
@@ -131,7 +130,7 @@ function splitList(
   text: string | null | undefined,
   isLonger: boolean,
   { open, between, close }: Brackets,
-  nextOf: (item: string) => bigint | Position,
+  nextOf: (item: string) => Position,
 ): PageText {
   if (text === null || text === undefined) return { items: '[]', next: undefined };
   if (!isLonger) return { items: `[${open}${text}${close}]`, next: undefined };

@@ -42,7 +42,7 @@ describe.each([
         expect(added).toMatchObject({ ...pet });
         expect([await reader.find(added.id), await reader.exists(added.id)]).toEqual([{ ...added }, true]);
         for (const filter of [{}, { status: added.status }])
-          expect((await reader.list(filter, { limit: 1, after: added.id - 1n })).items).toEqual([{ ...added }]);
+          expect((await reader.list(filter, { limit: 1, after: { id: added.id - 1n } })).items).toEqual([{ ...added }]);
       }),
       { numRuns: 25 },
     );
@@ -73,14 +73,16 @@ describe.each([
         ...ids.map((id) => ({ id, status, after, limit: 1 })),
       ]),
     );
-    const results = await Promise.all(queries.map(({ limit, after, ...filter }) => reader.list(filter, { limit, after })));
+    const results = await Promise.all(
+      queries.map(({ limit, after, ...filter }) => reader.list(filter, { limit, after: after === undefined ? undefined : { id: after } })),
+    );
     for (const [index, { status, limit, after, ...filter }] of queries.entries()) {
       const id = 'id' in filter ? filter.id : undefined;
       const expected = listed.filter(
         (pet) => (id ?? pet.id) === pet.id && (status ?? pet.status) === pet.status && (after === undefined || pet.id > after),
       );
       expect(results[index]?.items).toEqual(expected.slice(0, limit));
-      expect(results[index]?.next).toBe(expected.length > limit ? expected[limit - 1]?.id : undefined);
+      expect(results[index]?.next?.id).toBe(expected.length > limit ? expected[limit - 1]?.id : undefined);
     }
   });
 });

@@ -28,7 +28,7 @@ export class TypeOrmPetReader extends PetReader implements PetCatalogue {
   /** Reads one row by its primary key. Uses the same statement as `find`. */
   private async listById(id: bigint, { status }: PetFilter, { after }: PageRequest): Promise<Page<PetView>> {
     const pet = await this.pets.findById(id);
-    const isListed = pet && (status === undefined || pet.status === status) && (after === undefined || id > after);
+    const isListed = pet && (status === undefined || pet.status === status) && (after === undefined || id > after.id);
     return { items: isListed ? [pet] : [] };
   }
 }
