@@ -1,3 +1,3 @@
-import { run } from './run.js';
+import { run } from './start.js';
 
 await run();

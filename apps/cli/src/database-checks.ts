@@ -245,11 +245,11 @@ const LIMITS = `
 /** Compares the connections that the service may open with the limits of the server, the role and the database. */
 export async function checkConnections(
   client: DatabaseClient,
-  { workers, databasePoolSize }: Pick<Config, 'databasePoolSize' | 'workers'>,
+  { databasePoolSize }: Pick<Config, 'databasePoolSize'>,
   instances: number,
 ): Promise<Outcome> {
-  const needed = instances * workers * databasePoolSize;
-  const formula = `instances ${String(instances)} × WORKERS ${String(workers)} × DATABASE_POOL_SIZE ${String(databasePoolSize)}`;
+  const needed = instances * databasePoolSize;
+  const formula = `instances ${String(instances)} × DATABASE_POOL_SIZE ${String(databasePoolSize)}`;
   if (await isPooled(client))
     return ok(`a pooler is between the service and the database: it needs room for ${String(needed)} clients (${formula})`);
   const { rows: limits } = await client.query<Limit>(LIMITS);
@@ -257,7 +257,7 @@ export async function checkConnections(
 }
 
 export function describeRoom(description: string, needed: number, limits: readonly Limit[]): Outcome {
-  const fixes = (name: string) => ['lower WORKERS or DATABASE_POOL_SIZE', `raise ${name}`];
+  const fixes = (name: string) => ['lower DATABASE_POOL_SIZE', `raise ${name}`];
   const [tightest] = limits
     .filter(({ maximum }) => maximum >= 0)
     .map(({ name, maximum, usedByOthers }) => ({ name, maximum, free: maximum - usedByOthers }))

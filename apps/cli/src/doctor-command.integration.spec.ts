@@ -101,7 +101,7 @@ describe('a deployment', () => {
   });
 
   it.each([
-    [{ WORKERS: '0', LOG_LEVEL: 'loud' }, [/^WORKERS must be /, /^LOG_LEVEL must be one of /]],
+    [{ MAX_IN_FLIGHT: '0', LOG_LEVEL: 'loud' }, [/^MAX_IN_FLIGHT must be /, /^LOG_LEVEL must be one of /]],
     [{ DATABASE_URL: '', DATABASE_URL_FILE: '/none/url' }, [/^DATABASE_URL_FILE cannot be read: ENOENT/]],
     [{ DATABASE_URL: '' }, [/^DATABASE_URL is required but not set$/]],
     [{ REDIS_URL_FILE: '/none/redis' }, [/^REDIS_URL_FILE cannot be read: ENOENT/]],
@@ -186,9 +186,8 @@ describe('a deployment', () => {
     afterAll(() => limit(-1));
 
     it('of the server has an error', async () => {
-      const found =
-        /^the service opens up to 60000 connections \(instances 3 × WORKERS 20 × DATABASE_POOL_SIZE 1000\), and max_connections /;
-      expect(await problems({ WORKERS: '20', DATABASE_POOL_SIZE: '1000' }, '--instances', '3')).toEqual(
+      const found = /^the service opens up to 60000 connections \(instances 60 × DATABASE_POOL_SIZE 1000\), and max_connections /;
+      expect(await problems({ DATABASE_POOL_SIZE: '1000' }, '--instances', '60')).toEqual(
         problem('error', 'connections', found, /^raise max_connections/),
       );
     });

@@ -20,7 +20,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   const environment = { REDIS_URL: `redis://127.0.0.1:${redis.port}`, RATE_LIMIT: String(LIMIT) };
   const first = await Service.start(database.url, environment);
-  machines = [first, await Service.start(database.url, { ...environment, WORKERS: '2', ADMIN_PORT: '0' })];
+  machines = [first, await Service.start(database.url, { ...environment, ADMIN_PORT: '0' })];
 });
 
 afterAll(async () => {
@@ -74,7 +74,7 @@ async function expectCountPerMachine(): Promise<void> {
 
 const logged = (text: string, times: number) =>
   waitFor(() => expect(machines[0].output.split(text).length - 1).toBeGreaterThanOrEqual(times));
-/** Expects a metric of the machine with two workers. */
+/** Expects a metric of the second machine. */
 const expectMetric = (connected: number) =>
   waitFor(async () => {
     expect(await machines[1].metrics()).toContain(`\nredis_connected ${connected}\n`);

@@ -16,7 +16,6 @@ let agent: Agent;
 
 beforeEach(async () => {
   outage = await Outage.prepare();
-  // Keeps connections open, so that a stopped supervisor does not have to accept new ones.
   agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
 });
 afterEach(async () => {
@@ -65,20 +64,6 @@ it('PostgreSQL: each request gets a response within the time limit of a statemen
   outage.proxy.slowDown(0);
   outage.proxy.disconnect();
   expect(statuses(await traffic(key, 1_000, 500))).toEqual([200, 201]);
-});
-
-it('the supervisor: workers respond, and count requests together again afterwards', async () => {
-  const service = await outage.start({ WORKERS: '2', RATE_LIMIT: '300' });
-  const key = await outage.expectServing();
-  await traffic(key, 500, 250);
-  process.kill(service.pid, 'SIGSTOP');
-  try {
-    const responses = await traffic(key, 5_000, 250);
-    expect(slowest(responses)).toBeLessThan(250 + TOLERANCE_MS);
-  } finally {
-    process.kill(service.pid, 'SIGCONT');
-  }
-  expect((await send(key, 'GET')).status).toBeLessThan(500);
 });
 
 it('a collector of traces: requests do not wait for it, and it delays the exit by at most two seconds', async () => {

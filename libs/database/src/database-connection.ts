@@ -5,11 +5,6 @@ import { isMigrated } from './migrations/migrations.js';
 
 const POLL_MS = 200;
 
-interface OpenOptions {
-  readonly awaitsMigrations?: boolean;
-  readonly onWaiting?: () => void;
-}
-
 /** Tracks whether requests may use the database: only after it was first connected and migrated. */
 export class DatabaseConnection {
   private opened = false;
@@ -21,21 +16,20 @@ export class DatabaseConnection {
   }
 
   /**
-   * Tries once to connect. With `awaitsMigrations` or with subscriptions, also waits until another process has migrated the database, and
-   * calls `onWaiting` after each read of its state.
+   * Tries once to connect, then waits until the database is migrated, possibly by another process. Calls `onWaiting` after each read of its
+   * state.
    */
-  async open({ awaitsMigrations = false, onWaiting = () => undefined }: OpenOptions = {}): Promise<void> {
+  async open({ onWaiting = () => undefined }: { readonly onWaiting?: () => void } = {}): Promise<void> {
     const { database } = this;
     if (!database.isInitialized) {
       await database.connect();
       database.replicas?.start();
     }
-    const hasSubscriptions = (database.settings.subscriptions ?? []).length > 0;
-    while ((awaitsMigrations || hasSubscriptions) && !(await isMigrated(database))) {
+    while (!(await isMigrated(database))) {
       onWaiting();
       await sleep(POLL_MS);
     }
-    if (hasSubscriptions) await registerSubscriptions(database);
+    if ((database.settings.subscriptions ?? []).length > 0) await registerSubscriptions(database);
     this.opened = true;
   }
 

@@ -37,11 +37,6 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs?: number;
   /** Set to false for a pooler that does not support named statements; see `UnnamedStatementsClient`. */
   readonly preparedStatements?: boolean;
-  /**
-   * Maximum number of concurrent batches of reads per repository. The default is 2, which keeps PostgreSQL busy while the process handles
-   * results. With several processes, one each is enough.
-   */
-  readonly concurrentReads?: number | undefined;
   /** Whether `migrateUp` distributes the tables of `sharded` contexts with Citus, if its extension exists (ADR 19). */
   readonly citus?: boolean;
   readonly persistence: readonly Persistence[];

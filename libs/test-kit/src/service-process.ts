@@ -39,17 +39,6 @@ export function processEnvironment(environment: Environment): NodeJS.ProcessEnv 
   return { PATH, HOME, SystemRoot, TEMP, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), ...environment };
 }
 
-/** Sends a signal to processes. Ignores those that have already exited. */
-export function kill(pids: readonly number[], signal: NodeJS.Signals = 'SIGKILL'): void {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, signal);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
-  }
-}
-
 /** A running process of the service, or of another program that prints its URL or its port. */
 export class ServiceProcess {
   private collected = '';
@@ -116,13 +105,6 @@ export class ServiceProcess {
     return this.child.pid !== undefined && this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** Process ids of the workers. Reading them takes a while, since `ps` reads every process of the machine. */
-  get workers(): number[] {
-    const output = execFileSync('ps', ['-A', '-o', 'ppid=,pid='], { encoding: 'utf8' });
-    const processes = output.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
-    return processes.filter(([parent]) => parent === this.pid && parent !== 0).flatMap(([, pid]) => pid ?? []);
-  }
-
   /** Resident memory in bytes. */
   get memory(): number {
     return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(this.pid)], { encoding: 'utf8' })) * 1024;
@@ -176,12 +158,11 @@ export class ServiceProcess {
     return exit;
   }
 
-  /** Kills the process and its workers, as if the machine failed. */
+  /** Kills the process, as if the machine failed. */
   async kill(): Promise<void> {
     if (!this.isRunning) return;
-    const { workers } = this;
     const exit = this.exit();
-    kill([this.pid, ...workers]);
+    this.child.kill('SIGKILL');
     await exit;
   }
 

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { sanitiseForTerminal } from '@animal-store/access-domain';
-import { type RunningService, serve, StartupError } from '@animal-store/api/serve';
+import { type RunningService, start, StartupError } from '@animal-store/api/start';
 import { prepareDatabase } from './prepare-database.js';
 
 // The process that `npm run dev` restarts after each change. It sends its URL to `dev.ts`.
@@ -10,7 +10,7 @@ process.on('SIGINT', stop).on('SIGTERM', stop).on('disconnect', stop);
 const { LOCAL_OWNER_URL, LOCAL_SERVICE_ROLE } = process.env;
 try {
   if (LOCAL_OWNER_URL && LOCAL_SERVICE_ROLE) await prepareDatabase(LOCAL_OWNER_URL, LOCAL_SERVICE_ROLE);
-  const { url, ready } = await serve(process.env, (listening) => {
+  const { url, ready } = await start(process.env, (listening) => {
     service = listening;
   });
   process.send?.({ url });

@@ -29,8 +29,7 @@ await runUntilStopped(async (env) => {
 /** Resolves after the first bundle. If a source does not compile, the last bundle is kept. */
 async function bundleSources(): Promise<RolldownWatcher> {
   const bundler = watch({
-    // Worker processes run `main`.
-    input: { 'dev-service': join(WORKSPACE, 'tools/start/src/dev-service.ts'), main: join(WORKSPACE, 'apps/api/src/main.ts') },
+    input: { 'dev-service': join(WORKSPACE, 'tools/start/src/dev-service.ts') },
     platform: 'node',
     // npm packages are not bundled, except for the compiler's helpers for decorators, which Rolldown contains.
     external: (id) => /^(?!@animal-store\/|@oxc-project\/)[@a-z]/.test(id) && !isAbsolute(id),

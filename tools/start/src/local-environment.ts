@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { connectAccessUseCases, type AccessUseCases } from '@animal-store/access-infrastructure';
 import { readConfig } from '@animal-store/api/configuration';
 import { contexts } from '@animal-store/api/contexts';
-import { StartupError } from '@animal-store/api/serve';
+import { StartupError } from '@animal-store/api/start';
 import { formatServers, parseDatabaseUrl, readSecretUrl } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
 import { replacePrivateFile, type ServicePostgres, startLocalPostgres } from '@animal-store/local-postgres';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { sanitiseForTerminal } from '@animal-store/access-domain';
-import { StartupError } from '@animal-store/api/serve';
+import { StartupError } from '@animal-store/api/start';
 import { LocalPostgresError } from '@animal-store/local-postgres';
 import { LocalEnvironment } from './local-environment.js';
 import { stopSignal } from './stop-signal.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
-import { serve, StartupError } from '@animal-store/api/serve';
+import { start as startService, StartupError } from '@animal-store/api/start';
 import { LocalPostgresError } from '@animal-store/local-postgres';
 import { createTestDatabase, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { ServiceProcess } from '@animal-store/test-kit/service-process';
@@ -83,9 +83,9 @@ describe('npm start', () => {
 
 describe('the local environment', () => {
   it('gives the service the variables of the migrated database, which has recovered, and keeps the API key', async () => {
-    const local = new LocalEnvironment({ DATA_DIR: dataDir, WORKERS: '1' });
+    const local = new LocalEnvironment({ DATA_DIR: dataDir, DRAIN_SECONDS: '1' });
     const env = await local.open();
-    expect(env).toMatchObject({ DATA_DIR: dataDir, WORKERS: '1', ENVIRONMENT: 'local', MIGRATE_ON_START: 'false' });
+    expect(env).toMatchObject({ DATA_DIR: dataDir, DRAIN_SECONDS: '1', ENVIRONMENT: 'local', MIGRATE_ON_START: 'false' });
     expect(await query(env['DATABASE_URL'] ?? '', 'SELECT current_user AS role, count(*)::int AS pets FROM pets.pets')).toEqual([
       { role: env['LOCAL_SERVICE_ROLE'], pets: 2 },
     ]);
@@ -197,7 +197,7 @@ describe('runUntilStopped', () => {
 
   it('names the database that it waits for, without the password', async () => {
     const variables = { DATABASE_URL: 'postgres://store:secret@127.0.0.1:1/x', PORT: '0', LOG_LEVEL: 'fatal' };
-    const running = run(variables, serve);
+    const running = run(variables, startService);
     await waitFor(() => expect(console.log).toHaveBeenCalled());
     process.emit('SIGINT', 'SIGINT');
     expect(await running).toEqual({ exitCode: 0, stdout: ['\n  Waiting for the database at 127.0.0.1:1.'], stderr: [] });

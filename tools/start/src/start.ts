@@ -1,5 +1,5 @@
-import { serve } from '@animal-store/api/serve';
+import { start } from '@animal-store/api/start';
 import { runUntilStopped } from './run-until-stopped.js';
 
 // `npm start`: the service in this process.
-await runUntilStopped(serve);
+await runUntilStopped(start);

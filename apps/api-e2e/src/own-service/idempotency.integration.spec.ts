@@ -18,7 +18,6 @@ const PATIENT = {
 
 let database: TestDatabase;
 let sql: Client;
-/** A service with two workers. */
 let survivor: Service;
 /** A service with one process, which connects to the database through `network`. */
 let killed: Service;
@@ -29,7 +28,7 @@ let afterRotation = '';
 beforeAll(async () => {
   database = await createStoreDatabase();
   network = await TcpProxy.start(database.url);
-  survivor = await Service.start(database.url, { ...PATIENT, WORKERS: '2' });
+  survivor = await Service.start(database.url, PATIENT);
   const { id, key } = await insertKey(database.url, 'suite');
   const rotated = JSON.parse(await runAnimalStore(database.url, 'keys', 'rotate', String(id), '--json')) as CreatedKey;
   [beforeRotation, afterRotation] = [key, rotated.key];

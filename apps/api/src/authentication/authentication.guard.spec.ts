@@ -23,7 +23,7 @@ class Pets {
 
 const principal = { clientId: 1n, keyId: 2n } as Principal;
 const createLimits = (rateLimit: number) =>
-  RateLimits.create({ rateLimit, redisUrl: undefined, workers: 1, environment: 'test' }, pino({ level: 'silent' }));
+  RateLimits.create({ rateLimit, redisUrl: undefined, environment: 'test' }, pino({ level: 'silent' }));
 const defaultLimits = await createLimits(1);
 const guardWith = (execute: (key: string) => Principal | Promise<Principal>, { limits = defaultLimits, hasOpened = true } = {}) =>
   new AuthenticationGuard({ execute } as AuthenticateApiKey, limits, { hasOpened } as DatabaseConnection);

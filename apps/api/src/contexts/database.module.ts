@@ -1,4 +1,3 @@
-import cluster from 'node:cluster';
 import { Database, DatabaseConnection } from '@animal-store/database';
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
@@ -46,11 +45,9 @@ function createDatabase(config: Config, contexts: readonly Context[], { logger, 
     poolSize: config.databasePoolSize,
     connectTimeoutMs: config.databaseConnectTimeoutMs,
     onLimited: (err) => logger.warn({ err }, LIMITED),
-    // What is the same for all workers is logged by the first one.
-    onDurabilityRisk: (cluster.worker?.id ?? 1) === 1 ? ({ problem, remedy }) => logger.warn(`${problem}; ${remedy}`) : undefined,
+    onDurabilityRisk: ({ problem, remedy }) => logger.warn(`${problem}; ${remedy}`),
     statementTimeoutMs: config.databaseStatementTimeoutMs,
     preparedStatements: config.databasePrepared,
-    concurrentReads: config.workers > 1 ? 1 : undefined,
     citus: config.citus,
     persistence: contexts.map(({ persistence }) => persistence),
     subscriptions: collectSubscriptions(contexts, config),

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { RawConnection } from './testing/raw-connection.js';
 import { startTestApp, type TestApp, useTestApp } from './testing/test-app.js';
-import { WorkerGroup } from '../process/worker-messages.js';
 
 const PET = '{"name":"Rex","categoryId":1}';
 const service = useTestApp(['pets:read', 'pets:write']);
@@ -135,15 +134,6 @@ describe('health', () => {
     expect(await get('/health/ready')).toEqual(OK);
     // A migration of a newer version.
     await database.query(`INSERT INTO schema_migrations (timestamp, name) VALUES (9999999999999, 'FromTheFuture9999999999999')`);
-    expect(await get('/health/ready')).toEqual(OK);
-  });
-
-  it('is not ready while another worker is not, and still serves', async () => {
-    const workers = service.app.get(WorkerGroup);
-    workers.isReady = false;
-    expect(await get('/health/ready')).toMatchObject(notReady('Another worker is not ready yet.'));
-    expect(await get('/v1/pets')).toMatchObject({ status: 200 });
-    workers.isReady = true;
     expect(await get('/health/ready')).toEqual(OK);
   });
 });

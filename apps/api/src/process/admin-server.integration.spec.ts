@@ -4,7 +4,6 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { collectDefaultMetrics } from 'prom-client';
 import { contexts } from '../contexts.js';
-import { serve, StartupError } from '../serve.js';
 import { RawConnection } from '../http/testing/raw-connection.js';
 import { startTestApp, type TestApp } from '../http/testing/test-app.js';
 import { type AdminServer, startAdminServer } from './admin-server.js';
@@ -18,10 +17,9 @@ const newestMigration = contexts
 
 let service: TestApp;
 let admin: AdminServer;
-let databaseUrl: string;
 
 beforeAll(async () => {
-  service = await startTestApp({ env: { RATE_LIMIT: '6' }, databaseUrl: (url) => (databaseUrl = url) });
+  service = await startTestApp({ env: { RATE_LIMIT: '6' } });
   const { registry } = service.app.get(Metrics);
   collectDefaultMetrics({ register: registry });
   admin = await startAdminServer({ host: '127.0.0.1', port: 0 }, registry);
@@ -117,7 +115,6 @@ it('HEAD returns the headers of the metrics', async () => {
 });
 
 it('responds to a client that ends its side of the connection', async () => {
-  // Workers report their metrics asynchronously.
   const slow = await startAdminServer({ host: '127.0.0.1', port: 0 }, { contentType: 'text/plain', metrics: () => sleep(20, '') });
   const connection = await RawConnection.open(slow.port);
   connection.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -130,7 +127,7 @@ it('responds to a client that ends its side of the connection', async () => {
 it('responds with 500 if the metrics cannot be collected, and ends open connections when it closes', async () => {
   const failing = await startAdminServer(
     { host: '127.0.0.1', port: 0 },
-    { contentType: '', metrics: () => Promise.reject(new Error('no worker responds')) },
+    { contentType: '', metrics: () => Promise.reject(new Error('no metrics')) },
   );
   const response = await fetch(`http://127.0.0.1:${String(failing.port)}/metrics`);
   const body = { code: 'internal_error', message: expect.any(String), status: 500 };
@@ -138,9 +135,4 @@ it('responds with 500 if the metrics cannot be collected, and ends open connecti
   const idle = await RawConnection.open(failing.port);
   await failing.close();
   expect(await idle.read()).toBeUndefined();
-});
-
-it('if the port is taken, the start fails with an error that names the variable', async () => {
-  const env = { DATABASE_URL: databaseUrl, PORT: '0', ADMIN_PORT: String(admin.port), LOG_LEVEL: 'silent' };
-  await expect(serve(env)).rejects.toEqual(new StartupError(`Port ${String(admin.port)} is in use; set ADMIN_PORT to another port.`));
 });

@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readSecretUrl } from '@animal-store/database';
 import { PublicUrl } from '@animal-store/http-kit';
-import { readConfig } from './config.js';
-import { StartupError } from './startup-error.js';
+import { readConfig, StartupError } from './config.js';
 
 const DATABASE_URL = 'postgres://store@localhost/store';
 
@@ -28,7 +27,7 @@ describe('readConfig', () => {
   it('has a default for every variable except DATABASE_URL', () => {
     expect(readConfig({ DATABASE_URL })).toMatchObject({
       ...{ databaseUrl: DATABASE_URL, databaseReplicaUrls: [], databasePrepared: true, citus: false },
-      ...{ migrateOnStart: true, migrationDatabaseUrl: DATABASE_URL, host: '127.0.0.1', port: 3000, workers: 1 },
+      ...{ migrateOnStart: true, migrationDatabaseUrl: DATABASE_URL, host: '127.0.0.1', port: 3000, reusePort: false },
       ...{ adminPort: undefined, adminHost: '127.0.0.1', trustedProxies: [], redisUrl: undefined, publicBaseUrl: undefined },
       ...{ corsOrigins: [], environment: 'production', logLevel: 'info', logFormat: 'json', otelServiceName: 'animal-store' },
     });
@@ -40,7 +39,6 @@ describe('readConfig', () => {
     ['DATABASE_STATEMENT_TIMEOUT_MS', 0, 60_000],
     ['MIGRATION_WAIT_SECONDS', 1, 86_400],
     ['PORT', 0, 65_535],
-    ['WORKERS', 1, 256],
     ['ADMIN_PORT', 0, 65_535],
     ['RATE_LIMIT', 0, 1_000_000_000],
     ['MAX_IN_FLIGHT', 1, 1_000_000],
@@ -212,8 +210,8 @@ describe('readConfig', () => {
     });
   });
 
-  it.each(['1e1', '+5', '0x5', '5.0', '1_0', '٥', '5 5', ''.padEnd(11, '0')])('rejects %j as an integer', (WORKERS) => {
-    expect(() => readConfig({ DATABASE_URL, WORKERS })).toThrow(new StartupError('WORKERS must be an integer from 1 to 256'));
+  it.each(['1e1', '+5', '0x5', '5.0', '1_0', '٥', '5 5', ''.padEnd(11, '0')])('rejects %j as an integer', (DRAIN_SECONDS) => {
+    expect(() => readConfig({ DATABASE_URL, DRAIN_SECONDS })).toThrow(new StartupError('DRAIN_SECONDS must be an integer from 0 to 600'));
   });
 
   it.each([

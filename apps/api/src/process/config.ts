@@ -5,7 +5,11 @@ import { type CleanedEnv, customCleanEnv, type ExactValidator, makeExactValidato
 import ipaddr from 'ipaddr.js';
 import { LOG_FORMATS, type LogFormatName } from '../observability/logger.js';
 import { parseRedisUrl } from '../rate-limit/redis-url.js';
-import { StartupError } from './startup-error.js';
+
+/** The reason why the service cannot start. Its message is printed without a stack. */
+export class StartupError extends Error {
+  override readonly name = 'StartupError';
+}
 
 /** Longer than requests normally take. The remaining ones are cut off. Also the maximum wait for a running job. */
 export const FINISH_TIMEOUT_MS = 15_000;
@@ -153,7 +157,10 @@ export const variables = {
   )({ default: 300, desc: 'Maximum time that startup waits for the migrations of another process.' }),
   HOST: address({ default: '127.0.0.1', desc: 'Address to listen on.' }),
   PORT: integer(0, 65535)({ default: 3000, desc: 'Port to listen on. 0 selects a free port.' }),
-  WORKERS: integer(1, 256)({ default: 1, desc: 'Number of worker processes. If the number is above 1, a supervisor process is added.' }),
+  REUSE_PORT: flag({
+    default: false,
+    desc: 'Whether several processes of this machine can listen on PORT. The kernel distributes connections among them. Requires Linux.',
+  }),
   ADMIN_PORT: integer(0, 65535)({ default: undefined, desc: 'Port of GET /metrics. By default, metrics are off.', example: '9464' }),
   ADMIN_HOST: address({ default: '127.0.0.1', desc: 'Address of GET /metrics.' }),
   TRUSTED_PROXIES: addresses({

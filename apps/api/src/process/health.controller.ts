@@ -21,7 +21,7 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Responds with 200 if the database is connected and migrated, all workers are ready and the process is not draining, otherwise with 503. */
+  /** Responds with 200 if the database is connected and migrated, and the process is not draining, otherwise with 503. */
   @Get('ready')
   @Header('cache-control', 'no-store')
   async ready(): Promise<Health> {

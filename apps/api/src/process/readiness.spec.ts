@@ -1,6 +1,5 @@
 import type { Database, DatabaseConnection } from '@animal-store/database';
 import { afterEach, expect, it, jest } from '@jest/globals';
-import { WorkerGroup } from './worker-messages.js';
 import { Metrics } from '../observability/metrics.js';
 import { Draining } from '../http/connection.js';
 import { Readiness } from './readiness.js';
@@ -14,7 +13,7 @@ it('is not ready after 2 s without a response of the database, and ready with it
   const { promise: response, resolve: respond } = Promise.withResolvers<{ rows: [] }>();
   const query = jest.fn(() => response);
   const database = { migrations: [], pool: { query } } as unknown as Database;
-  const readiness = new Readiness(database, { hasOpened: true } as DatabaseConnection, new Draining(), new WorkerGroup(), new Metrics());
+  const readiness = new Readiness(database, { hasOpened: true } as DatabaseConnection, new Draining(), new Metrics());
   const probes = Promise.allSettled([readiness.check(), readiness.check()]);
   await jest.advanceTimersByTimeAsync(1_999);
   const late = readiness.check();
@@ -37,7 +36,7 @@ it('is not ready after 2 s without a response of the database, and ready with it
 it('names the cause if the query fails', async () => {
   const cause = new Error('ECONNREFUSED');
   const database = { migrations: [], pool: { query: () => Promise.reject(cause) } } as unknown as Database;
-  const readiness = new Readiness(database, { hasOpened: true } as DatabaseConnection, new Draining(), new WorkerGroup(), new Metrics());
+  const readiness = new Readiness(database, { hasOpened: true } as DatabaseConnection, new Draining(), new Metrics());
   await expect(readiness.check()).rejects.toMatchObject({ reason: 'database', cause });
 });
 
@@ -50,7 +49,7 @@ it('metrics have the state of the migrations before the service connects, and th
   const metrics = new Metrics();
   const connection = { hasOpened: false };
   const database = { migrations, pool: { query } } as unknown as Database;
-  const readiness = new Readiness(database, connection as DatabaseConnection, new Draining(), new WorkerGroup(), metrics);
+  const readiness = new Readiness(database, connection as DatabaseConnection, new Draining(), metrics);
   const lines = async () =>
     (await metrics.registry.metrics()).split('\n').filter((line) => /^(?:database_migration|service_ready)/.test(line));
   const pending = ['database_migrations_pending 1', 'database_migration_info{latest="One1700000000001"} 1', 'service_ready 0'];

@@ -5,7 +5,6 @@ import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import { Draining } from '../http/connection.js';
 import { withDeadline } from '../observability/deadline.js';
 import { Metrics } from '../observability/metrics.js';
-import { WorkerGroup } from './worker-messages.js';
 
 /** How long a probe waits for the database. Shorter than `readinessProbe.timeoutSeconds` of the Helm chart. */
 const PROBE_TIMEOUT_MS = 2_000;
@@ -14,7 +13,6 @@ const PROBE_TIMEOUT_MS = 2_000;
 const NOT_READY = {
   draining: 'The process is shutting down.',
   connecting: 'The database is not connected or not migrated yet.',
-  workers: 'Another worker is not ready yet.',
   database: 'The database does not respond.',
   migrations: 'Migrations are pending.',
 } as const;
@@ -42,7 +40,6 @@ export class Readiness {
     private readonly database: Database,
     private readonly connection: DatabaseConnection,
     private readonly draining: Draining,
-    private readonly workers: WorkerGroup,
     metrics: Metrics,
   ) {
     metrics.observeReadiness(NOT_READY_REASONS, () => this.reason());
@@ -53,7 +50,6 @@ export class Readiness {
   async check(): Promise<void> {
     if (this.draining.isActive) throw new NotReadyError('draining');
     if (!this.connection.hasOpened) throw new NotReadyError('connecting');
-    if (!this.workers.isReady) throw new NotReadyError('workers');
     const { pending } = await this.readMigrations();
     if (pending > 0) throw new NotReadyError('migrations');
   }

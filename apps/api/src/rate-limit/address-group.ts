@@ -34,7 +34,7 @@ export function addressGroup(addressWithPort: string): string {
     .join(':');
 }
 
-/** Limits the number of counters, and so the memory they need in this process, the supervisor and Redis. */
+/** Limits the number of counters, and so the memory they need in this process and in Redis. */
 const BUCKETS = 16_384;
 
 /** Returns the name of the bucket in which an address is counted. Different addresses may share one. */

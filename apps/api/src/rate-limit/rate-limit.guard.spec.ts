@@ -18,7 +18,7 @@ const modulesWith = (...controllers: (new () => object)[]) =>
   new Map([['app', { controllers: new Map(controllers.map((metatype) => [metatype, { metatype }])) }]]) as unknown as ModulesContainer;
 const guardWith = async (rateLimit: number, ...controllers: (new () => object)[]) =>
   new RateLimitGuard(
-    await RateLimits.create({ rateLimit, redisUrl: undefined, workers: 1, environment: 'test' }, pino({ level: 'silent' })),
+    await RateLimits.create({ rateLimit, redisUrl: undefined, environment: 'test' }, pino({ level: 'silent' })),
     modulesWith(...controllers),
   );
 const createRequest = (rateLimit?: number) => guardContext(Pets, 'list', { principal: { clientId: 1n, rateLimit } as Principal });

@@ -1,13 +1,12 @@
-import cluster from 'node:cluster';
 import { waitFor } from '@animal-store/local-postgres/testing';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import type { Metrics } from '../observability/metrics.js';
 import { FakeRedis } from './testing/fake-redis.js';
 import { RateLimits } from './rate-limits.js';
 import type { RedisCounter } from './redis-counter.js';
 
-const OPTIONS = { rateLimit: 3, redisUrl: undefined, workers: 1, environment: 'test' };
+const OPTIONS = { rateLimit: 3, redisUrl: undefined, environment: 'test' };
 const CLOSED_PORT = 'redis://127.0.0.1:1';
 const logger = pino({ level: 'silent' });
 const createLimits = (options: Partial<Parameters<typeof RateLimits.create>[0]> = {}) =>
@@ -26,11 +25,10 @@ describe('the limit of a client', () => {
   });
 
   it.each([
-    [undefined, 4, [1, 37]],
-    [CLOSED_PORT, 4, [1, 37]],
-    [undefined, 1, [1, 150]],
-  ])('is reported in batches, with Redis at %s and %i workers', async (redisUrl, workers, reports) => {
-    const limits = await createLimits({ rateLimit: 6_000, workers, redisUrl });
+    [CLOSED_PORT, [1, 37]],
+    [undefined, [1, 150]],
+  ])('is reported in batches, with Redis at %s', async (redisUrl, reports) => {
+    const limits = await createLimits({ rateLimit: 6_000, redisUrl });
     const counted: number[] = [];
     const { limiter } = limits.limitOfClient(undefined) as unknown as { limiter: object };
     const addToAll = (_key: string, points: number) => {
@@ -116,22 +114,4 @@ describe('with Redis', () => {
       expect(admitted).toEqual({ old: 2, next: 5 });
     });
   });
-});
-
-it.each([
-  [2, true, true],
-  [2, false, false],
-  // A process manager may start the service as a worker of its own cluster.
-  [1, true, false],
-])('with %i workers, a worker (%s) counts in its primary process: %s', async (workers, isWorker, asks) => {
-  const sent: object[] = [];
-  const send: unknown = Reflect.get(process, 'send');
-  Object.assign(process, { send: (message: object) => sent.push(message) > 0, connected: true });
-  // A listener for messages would keep the process of Jest running.
-  jest.spyOn(process, 'on').mockReturnValue(process);
-  jest.replaceProperty(cluster, 'isWorker', isWorker);
-  await (await createLimits({ workers })).limitOfClient(undefined)?.take(7n);
-  jest.restoreAllMocks();
-  Object.assign(process, { send, connected: undefined });
-  expect(sent).toEqual(asks ? [{ countRequest: { id: 1, key: 'requests:7', points: 1 } }] : []);
 });

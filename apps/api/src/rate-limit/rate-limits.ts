@@ -1,4 +1,3 @@
-import cluster from 'node:cluster';
 import type { SecretUrl } from '@animal-store/database';
 import type { RateLimitPolicy } from '@animal-store/http-kit';
 import { DomainError } from '@animal-store/kernel';
@@ -8,7 +7,7 @@ import type { Logger } from 'pino';
 import { RATE_LIMITED } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
 import { addressBucket } from './address-group.js';
-import { type Counter, MemoryCounter, SupervisorCounter, WINDOW_MS } from './counters.js';
+import { type Counter, MemoryCounter, WINDOW_MS } from './counters.js';
 import type { RedisCounter } from './redis-counter.js';
 
 const FAILED_AUTHENTICATIONS = 600;
@@ -22,7 +21,6 @@ export interface RateLimitsOptions {
   /** Requests per minute of each client without its own limit. 0 disables this limit, the policies, and the limit of failed authentications. */
   readonly rateLimit: number;
   readonly redisUrl: SecretUrl | undefined;
-  readonly workers: number;
   /** Part of the names of the counters, so that services of different environments can share a Redis. */
   readonly environment: string;
 }
@@ -53,7 +51,7 @@ export class ClientLimit {
 
 /** The limits for requests of clients and for failed authentications of addresses. */
 export class RateLimits implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly ofMachine: Counter;
+  private readonly ofProcess = new MemoryCounter();
   private readonly defaultLimit: ClientLimit | undefined;
   /** Limits of clients that have their own, oldest first. */
   private readonly customLimits = new Map<number, ClientLimit>();
@@ -72,11 +70,9 @@ export class RateLimits implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   private constructor(
-    private readonly options: RateLimitsOptions,
+    { rateLimit }: RateLimitsOptions,
     private readonly redis: RedisCounter | undefined,
   ) {
-    const { rateLimit, workers } = options;
-    this.ofMachine = workers > 1 && cluster.isWorker ? new SupervisorCounter() : new MemoryCounter();
     if (rateLimit === 0) return;
     this.defaultLimit = this.createClientLimit(rateLimit);
     this.failures = this.createLimiter('failed-authentications', FAILED_AUTHENTICATIONS);
@@ -135,9 +131,9 @@ export class RateLimits implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   private createLimiter(name: string, limit: number): RateLimiter {
-    const { redis, ofMachine } = this;
-    return new RateLimiter(limit, redis ? undefined : this.options.workers, (key, points) =>
-      (redis?.isConnected ? redis : ofMachine).add(`${name}:${key}`, points),
+    const { redis, ofProcess } = this;
+    return new RateLimiter(limit, redis ? undefined : 1, (key, points) =>
+      (redis?.isConnected ? redis : ofProcess).add(`${name}:${key}`, points),
     );
   }
 }

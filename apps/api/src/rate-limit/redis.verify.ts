@@ -58,7 +58,7 @@ interface Machine {
 /** Returns another machine with the policy, connected to Redis. */
 async function connectMachine(policy = POLICY): Promise<Machine> {
   const metrics = new Metrics();
-  const limits = await RateLimits.create({ rateLimit: 6_000, redisUrl: url, workers: 1, environment: 'test' }, logger, metrics);
+  const limits = await RateLimits.create({ rateLimit: 6_000, redisUrl: url, environment: 'test' }, logger, metrics);
   limits.onApplicationBootstrap();
   connected.push(limits);
   const expectConnected = (connected: 0 | 1) =>

@@ -164,8 +164,7 @@ volumes:
 {{- end }}
 {{- end -}}
 
-{{/* preStopSeconds + DRAIN_SECONDS + shutdown + 5 s. The shutdown takes up to 15 s for requests and 5 s for the pool, with workers up to 30 s. */}}
+{{/* preStopSeconds + DRAIN_SECONDS + shutdown + 5 s. The shutdown takes up to 15 s for requests and 5 s for the pool. */}}
 {{- define "animal-store.terminationGracePeriodSeconds" -}}
-{{- $end := ternary 35 25 (gt (int .Values.config.WORKERS) 1) -}}
-{{- add (int .Values.preStopSeconds) (int .Values.config.DRAIN_SECONDS) $end -}}
+{{- add (int .Values.preStopSeconds) (int .Values.config.DRAIN_SECONDS) 25 -}}
 {{- end -}}

@@ -1,4 +1,4 @@
-import { run } from '@animal-store/api/run';
+import { run } from '@animal-store/api/start';
 import { contexts } from './contexts.js';
 
-await run({ contexts, main: import.meta.filename });
+await run(contexts);

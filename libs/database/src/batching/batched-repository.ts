@@ -125,7 +125,7 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
     });
     this.keyedInserts = keys && new BatchedInserts({ ...insertOptions, keys, toResult, replay });
 
-    const slots = new BatchSlots(settings.concurrentReads ?? CONCURRENT_READS);
+    const slots = new BatchSlots(CONCURRENT_READS);
     this.find = findStatement(table, sharding);
     this.findOne = findOneStatement(table);
     this.finds = new Batcher({ maxSize: MAX_FINDS, slots, isItemError: isReadItemError, run: (ids) => this.runFinds(ids) });
@@ -134,7 +134,7 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
       sharding,
       executor: replicas ?? pool,
       // Pages may wait for a replica. With separate slots, `findById` does not wait for pages.
-      slots: replicas ? new BatchSlots(settings.concurrentReads ?? CONCURRENT_READS) : slots,
+      slots: replicas ? new BatchSlots(CONCURRENT_READS) : slots,
       declared: settings.persistence.flatMap(({ lists = [] }) => lists.filter(({ entity }) => entity === metadata.target)),
       listed: this.options.columns,
     });

@@ -3,7 +3,7 @@ import { Client, type ClientConfig } from 'pg';
 import { CorrectedClient } from './corrected-client.js';
 import { connectError, mayRecover } from './error-meaning.js';
 import { type DatabaseTarget, isSocket, parseDatabaseUrl, type Server } from './database-url.js';
-import { CANNOT_CONNECT, TIMED_OUT } from './error-table.js';
+import { CANNOT_CONNECT, NOT_CONNECTED, TIMED_OUT } from './error-table.js';
 import { type ClientInternals, isReadyForQuery, setServer } from './pg-internals.js';
 import { readSecretUrl, type SecretUrl } from './secret-url.js';
 import { checkSession, prepareSession, STARTUP_SETTINGS } from './session-settings.js';
@@ -64,8 +64,9 @@ export class DatabaseClient extends BaseClient {
     } catch (error) {
       // A pool expects connect() to fail, not the constructor.
       const { message, cause } = error as Error;
-      // If descriptors have run out, a file of the URL may be readable later.
-      const code = mayRecover(cause) ? (cause as NodeJS.ErrnoException).code : CANNOT_CONNECT;
+      // The content of a file may be correct later. That of a variable was checked at the start.
+      const isTemporary = typeof url !== 'string' || mayRecover(cause);
+      const code = isTemporary ? NOT_CONNECTED : CANNOT_CONNECT;
       urlError = Object.assign(new Error(`the connection URL ${message}`, { cause: error }), { code });
     }
     const { user, password, database, parameters, connectTimeoutMs } = target ?? {};

@@ -16,7 +16,7 @@ export type Trait = 'unavailable' | 'permanent' | 'repeatable' | 'usable' | 'row
 /** sqlclient_unable_to_establish_sqlconnection: our code for an unusable URL, failed TLS, and several servers that all failed. */
 export const CANNOT_CONNECT = '08001';
 /** connection_does_not_exist: our code if a pool or a query runner has no connection. */
-const NOT_CONNECTED = '08003';
+export const NOT_CONNECTED = '08003';
 /** connection_failure: our code if the connection was lost. */
 const CONNECTION_LOST = '08006';
 /** invalid_authorization_specification: also our code for a login that the server rejects for another reason. */

@@ -170,7 +170,7 @@ describe('a DatabaseConnection', () => {
       async () => expect([connection.hasOpened, other.isInitialized, onWaiting.mock.calls]).toEqual([false, true, [[]]]),
       () => migrateUp(dataSource),
     );
-    await connection.open({ awaitsMigrations: true, onWaiting });
+    await connection.open({ onWaiting });
     expect(sleep.mock.calls).toEqual([[200], [200]]);
     expect(connection.hasOpened).toBe(true);
     expect(await isMigrated(other)).toBe(true);
@@ -179,14 +179,6 @@ describe('a DatabaseConnection', () => {
     expect(connect).toHaveBeenCalledTimes(1);
     await connection.close();
     expect([connection.hasOpened, other.isInitialized]).toEqual([false, false]);
-    await connection.close();
-  });
-
-  it('opens before the migrations by default', async () => {
-    const { persistence } = dataSource.settings;
-    const connection = new DatabaseConnection(new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence }));
-    await connection.open();
-    expect([connection.hasOpened, sleep.mock.calls]).toEqual([true, []]);
     await connection.close();
   });
 });

@@ -11,6 +11,8 @@ const TEMPLATE_VARIABLES = [
   ...['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'MIGRATION_DATABASE_URL', 'REDIS_URL'].flatMap((name) => [name, `${name}_FILE`]),
   ...['HOST', 'PORT', 'ADMIN_HOST', 'ADMIN_PORT', 'MIGRATE_ON_START', 'CITUS'],
 ];
+/** A pod has one process. */
+const FOR_HOSTS = ['REUSE_PORT'];
 
 interface Schema {
   readonly properties: Readonly<Record<string, { readonly properties?: object; readonly additionalProperties?: boolean }>>;
@@ -22,7 +24,7 @@ const templates = readdirSync(join(CHART, 'templates')).map((file) => readChartF
 it('values.schema.json allows exactly the variables of the service that are not a secret or an address', () => {
   const { properties, additionalProperties } = schema.properties['config'] ?? {};
   expect(additionalProperties).toBe(false);
-  expect([...Object.keys(properties ?? {}), ...TEMPLATE_VARIABLES].sort()).toEqual(Object.keys(variables).sort());
+  expect([...Object.keys(properties ?? {}), ...TEMPLATE_VARIABLES, ...FOR_HOSTS].sort()).toEqual(Object.keys(variables).sort());
 });
 
 it('the templates set only variables that the service reads', () => {
@@ -61,28 +63,28 @@ it('no container gets a secret as an argument, which other processes can read', 
   for (const template of templates) expect(template).not.toMatch(/psql/);
 });
 
-describe.each([
-  'values.yaml',
-  'values-staging.yaml',
-  'values-production.yaml',
-  'values-openshift.yaml',
-  'values-managed-postgresql.yaml',
-])('%s', (file) => {
-  // Helm validates the merged files against the schema.
-  const values = { ...readValues('values.yaml'), ...readValues(file) };
-  const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(schema);
+describe.each(['values.yaml', 'values-staging.yaml', 'values-production.yaml', 'values-openshift.yaml', 'values-managed-postgresql.yaml'])(
+  '%s',
+  (file) => {
+    // Helm validates the merged files against the schema.
+    const values = { ...readValues('values.yaml'), ...readValues(file) };
+    const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(schema);
 
-  it('is valid', () => {
-    validate(values);
-    expect(validate.errors ?? []).toEqual([]);
-  });
+    it('is valid', () => {
+      validate(values);
+      expect(validate.errors ?? []).toEqual([]);
+    });
 
-  it('has values that the service accepts', () => {
-    const config = Object.entries({ ...readValues('values.yaml').config, ...values.config }).map(([name, value]) => [name, String(value)]);
-    const env = { ...(Object.fromEntries(config) as Record<string, string>), DATABASE_URL: 'postgres://service@database/store' };
-    expect(() => readConfig(env)).not.toThrow();
-  });
-});
+    it('has values that the service accepts', () => {
+      const config = Object.entries({ ...readValues('values.yaml').config, ...values.config }).map(([name, value]) => [
+        name,
+        String(value),
+      ]);
+      const env = { ...(Object.fromEntries(config) as Record<string, string>), DATABASE_URL: 'postgres://service@database/store' };
+      expect(() => readConfig(env)).not.toThrow();
+    });
+  },
+);
 
 it('values-managed-postgresql.yaml turns off the PostgreSQL of values-production.yaml', () => {
   const [production, managed] = ['values-production.yaml', 'values-managed-postgresql.yaml'].map((file) => readValues(file));
@@ -97,9 +99,9 @@ it('the chart has the version of the service', () => {
 
 it('a pod and the container of Docker Compose get more time to stop than the service can need after DRAIN_SECONDS', () => {
   const stopSeconds = (FINISH_TIMEOUT_MS + CLOSE_TIMEOUT_MS) / 1000;
-  const [, workers, one] = /\$end := ternary (\d+) (\d+) /.exec(readChartFile('templates/_helpers.tpl')) ?? [];
-  expect(readChartFile('templates/_helpers.tpl')).toContain('add (int .Values.preStopSeconds) (int .Values.config.DRAIN_SECONDS) $end');
-  expect([Number(one), Number(workers)]).toEqual([stopSeconds + 5, stopSeconds + 15]);
+  const [, seconds] = /DRAIN_SECONDS\) (\d+) -\}\}/.exec(readChartFile('templates/_helpers.tpl')) ?? [];
+  expect(readChartFile('templates/_helpers.tpl')).toContain('add (int .Values.preStopSeconds) (int .Values.config.DRAIN_SECONDS) ');
+  expect(Number(seconds)).toBe(stopSeconds + 5);
   expect(templates.join('\n')).toContain('command: [sleep, {{ $values.preStopSeconds | quote }}]');
   const [, compose] = /stop_grace_period: (\d+)s/.exec(readWorkspaceFile('docker-compose.yml')) ?? [];
   expect(Number(compose)).toBe(readConfig({ DATABASE_URL: 'postgres://database/store' }).drainSeconds + stopSeconds + 5);

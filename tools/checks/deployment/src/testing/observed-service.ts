@@ -8,7 +8,7 @@ import { processEnvironment, programPath, ServiceProcess } from '@animal-store/t
 /** More than the maximum of pipelined requests per connection. */
 const PIPELINED = 100;
 
-/** The built service with two workers, and with a Redis and a replica that are unreachable, so that it exports all its metrics. */
+/** The built service with a Redis and a replica that are unreachable, so that it exports all its metrics. */
 export class ObservedService {
   private constructor(
     private readonly database: TestDatabase,
@@ -20,7 +20,7 @@ export class ObservedService {
   static async start(): Promise<ObservedService> {
     const database = await createTestDatabase();
     const service = await ServiceProcess.start({
-      ...{ DATABASE_URL: database.url, ADMIN_PORT: '0', WORKERS: '2', DRAIN_SECONDS: '0' },
+      ...{ DATABASE_URL: database.url, ADMIN_PORT: '0', DRAIN_SECONDS: '0' },
       // Nothing listens on port 1. A busy machine must not count as an overload.
       ...{ REDIS_URL: 'redis://127.0.0.1:1', DATABASE_REPLICA_URLS: 'postgres://127.0.0.1:1/nowhere', MAX_EVENT_LOOP_LAG_MS: '60000' },
     });

@@ -1,0 +1,176 @@
+import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseConnection, MigrationLockError, UnsuitableDatabaseError } from '@animal-store/database';
+import { query, TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
+import { useTestApp } from './http/testing/test-app.js';
+import { CLOSE_TIMEOUT_MS, FINISH_TIMEOUT_MS } from './process/config.js';
+import { explain, type RunningService, start, StartupError, urlOf } from './start.js';
+
+const CLOSED = 'postgres://127.0.0.1:1/store';
+const FILE = join(tmpdir(), `start-spec-${process.pid}`);
+
+/** Only for its database and key. */
+const other = useTestApp(['pets:read']);
+const services: RunningService[] = [];
+let env: Readonly<Record<string, string>>;
+
+beforeAll(() => {
+  env = { DATABASE_URL: other.databaseUrl, DATABASE_STATEMENT_TIMEOUT_MS: '0', PORT: '0', LOG_LEVEL: 'silent' };
+});
+afterEach(async () => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+  await Promise.all(services.splice(0).map((service) => service.close()));
+  await rm(FILE, { force: true });
+});
+
+const run = (variables: object) => start({ ...env, ...variables }, (service) => void services.push(service));
+
+const get = async (path: string, { url } = services[0] as RunningService) => {
+  const response = await fetch(url + path, { headers: { Authorization: `Bearer ${other.key}`, Connection: 'close' } });
+  await response.arrayBuffer();
+  return response.status;
+};
+
+describe('the start', () => {
+  it('serves when it resolves', async () => {
+    const { ready } = await run({});
+    await ready;
+    expect([await get('/health/ready'), await get('/v1/pets')]).toEqual([200, 200]);
+  });
+
+  // Promise (Starting and stopping): While the database is unavailable, even on startup, requests get a 503. No restart is required afterwards.
+  it('retries while the database is away or the file with its URL is missing, and migrates and serves afterwards', async () => {
+    const open = jest.spyOn(DatabaseConnection.prototype, 'open');
+    const proxy = await TcpProxy.start(other.databaseUrl);
+    await proxy.cut();
+    await writeFile(FILE, proxy.url);
+    const { ready } = await run({ DATABASE_URL: '', DATABASE_URL_FILE: FILE, MIGRATE_ON_START: 'false' });
+    expect([await get('/health/live'), await get('/health/ready'), await get('/v1/pets')]).toEqual([200, 503, 503]);
+    await rm(FILE);
+    const attempts = open.mock.calls.length;
+    await waitFor(() => expect(open.mock.calls.length).toBeGreaterThan(attempts + 2));
+    expect(await get('/health/live')).toBe(200);
+    await writeFile(FILE, other.databaseUrl);
+    await ready;
+    expect(await get('/v1/pets')).toBe(200);
+    await proxy.cut();
+  });
+
+  it('waits for migrations that another process applies', async () => {
+    await query(other.databaseUrl, 'ALTER TABLE schema_migrations RENAME TO hidden');
+    const started = run({ MIGRATE_ON_START: 'false' });
+    await waitFor(async () => expect([await get('/health/live'), await get('/health/ready')]).toEqual([200, 503]));
+    await query(other.databaseUrl, 'ALTER TABLE hidden RENAME TO schema_migrations');
+    await started;
+    expect(await get('/health/ready')).toBe(200);
+  });
+
+  it('fails after a retry if a setting prevents the connection', async () => {
+    await writeFile(FILE, CLOSED);
+    const { ready } = await run({ DATABASE_URL: '', DATABASE_URL_FILE: FILE, MIGRATE_ON_START: 'false' });
+    await writeFile(FILE, `${other.databaseUrl}?sslmode=require`);
+    await expect(ready).rejects.toThrow(/^The database at \S+ cannot be used: the server does not support TLS, which sslmode requires$/);
+    await waitFor(() => expect(get('/health/live')).rejects.toThrow('fetch failed'));
+  });
+
+  it('ends while it waits for the database', async () => {
+    const service = await run({ DATABASE_URL: CLOSED });
+    await service.close();
+    await expect(get('/health/live')).rejects.toThrow('fetch failed');
+  });
+});
+
+describe('a port or address that cannot be used', () => {
+  let holder: Server;
+  const taken = () => String((holder.address() as AddressInfo).port);
+
+  beforeAll(async () => {
+    holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+  });
+  afterAll(() => void holder.close());
+
+  it.each([
+    [() => ({ PORT: taken() }), () => `Port ${taken()} is in use; set PORT to another port.`],
+    [() => ({ ADMIN_PORT: taken() }), () => `Port ${taken()} is in use; set ADMIN_PORT to another port.`],
+    [() => ({ HOST: '192.0.2.1' }), () => /^HOST 192\.0\.2\.1 is not an address of this machine; set HOST to /],
+    [
+      () => ({ ADMIN_PORT: '0', ADMIN_HOST: '192.0.2.1' }),
+      () => /^ADMIN_HOST 192\.0\.2\.1 is not an address of this machine; set ADMIN_HOST /,
+    ],
+    [() => ({ HOST: 'api.invalid' }), () => /^HOST api\.invalid cannot be used: getaddrinfo /],
+  ])('fails with one line: %s', async (variables, line) => {
+    await expect(run(variables())).rejects.toThrow(line());
+  });
+});
+
+describe('stopping', () => {
+  it('cuts off requests that have not finished after 15 seconds', async () => {
+    const service = await run({});
+    const holder = new Client({ connectionString: other.databaseUrl });
+    await holder.connect();
+    await holder.query('BEGIN; LOCK TABLE pets.pets IN ACCESS EXCLUSIVE MODE');
+    let outcome: unknown;
+    const response = get('/v1/pets').then(
+      () => (outcome = 'finished'),
+      () => (outcome = 'cut'),
+    );
+    const waiting = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'pets.pets'::regclass";
+    await waitFor(async () => expect((await holder.query(waiting)).rowCount).toBe(1));
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'performance', 'setImmediate', 'setInterval', 'Date'] });
+    const stopped = service.close();
+    await jest.advanceTimersByTimeAsync(FINISH_TIMEOUT_MS - 1);
+    await expect(get('/health/live')).rejects.toThrow('fetch failed');
+    expect(outcome).toBeUndefined();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(await response).toBe('cut');
+    await jest.advanceTimersByTimeAsync(CLOSE_TIMEOUT_MS);
+    await stopped;
+    await holder.end();
+  });
+});
+
+describe('explain', () => {
+  const failure = (code: string, message = '') => Object.assign(new Error(message), { code });
+  const url = 'postgres://store:secret@db.example/store';
+
+  it.each([
+    [new MigrationLockError('it is locked'), 'The migrations were not applied: it is locked'],
+    [new UnsuitableDatabaseError('it has the encoding LATIN1', 'create one'), 'cannot be used: it has the encoding LATIN1: create one'],
+    [failure('25006', 'cannot execute CREATE TABLE'), 'cannot be used: cannot execute CREATE TABLE'],
+    [failure('57014', 'canceling statement due to statement timeout'), 'cannot be used: canceling statement due to statement timeout'],
+    [failure('ECONNREFUSED'), 'cannot be used: ECONNREFUSED'],
+    [failure('28P01', 'password authentication failed\nfor nobody'), 'cannot be used: password authentication failed'],
+    [
+      failure('42501', 'permission denied for schema public'),
+      'The database role lacks the privileges to migrate (permission denied for schema public): run "animal-store migrate up" as the owner first.',
+    ],
+  ])('explains %o in one line', (error, line) => {
+    const text = line.startsWith('cannot') ? `The database at db.example:5432 ${line}` : line;
+    expect(explain(error, url)).toEqual(new StartupError(text));
+  });
+
+  it('names no server while the file with the URL is missing', () => {
+    expect(explain(failure('ECONNREFUSED'), { file: FILE })).toEqual(new StartupError('The database cannot be used: ECONNREFUSED'));
+  });
+
+  it('returns other errors unchanged', () => {
+    const error = new TypeError('x is not a function');
+    expect(explain(error, url)).toBe(error);
+  });
+});
+
+it.each([
+  ['127.0.0.1', 'http://localhost:3000'],
+  ['::', 'http://localhost:3000'],
+  ['192.0.2.1', 'http://192.0.2.1:3000'],
+  ['2001:db8::1', 'http://[2001:db8::1]:3000'],
+])('a server on %s has the URL %s', (address, url) => {
+  expect(urlOf({ address, port: 3000 })).toBe(url);
+});
