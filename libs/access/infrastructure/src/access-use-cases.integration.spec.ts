@@ -4,7 +4,7 @@ import { isDatabaseUnavailable } from '@animal-store/database';
 import { DomainError, INT64_MAX, SystemClock } from '@animal-store/kernel';
 import { useDatabase } from '@animal-store/test-kit';
 import { TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { connectAccessUseCases, createAccessUseCases } from './access-use-cases.js';
 import { accessPersistence } from './access-persistence.js';
 import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
@@ -24,6 +24,25 @@ describe('concurrent lookups', () => {
     // The first lookup does not wait for the others.
     expect(find).toHaveBeenCalledTimes(2);
     find.mockRestore();
+  });
+});
+
+describe('an API key that a trigger', () => {
+  const keys = () => new TypeOrmApiKeyRepository(database.dataSource, 'carol' as Operator);
+  const trigger = (body: string) =>
+    database.dataSource.query(`
+      CREATE OR REPLACE FUNCTION access.probe() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;
+      CREATE OR REPLACE TRIGGER probe BEFORE INSERT ON access.api_keys FOR EACH ROW EXECUTE FUNCTION access.probe()`);
+  afterEach(() => database.dataSource.query('DROP FUNCTION IF EXISTS access.probe CASCADE'));
+
+  it('rejects is not reported as created', async () => {
+    await trigger('RETURN NULL;');
+    await expect(keys().add(aNewApiKey())).rejects.toThrow('did not store the API key');
+  });
+
+  it('changes is reported as it is stored', async () => {
+    await trigger(`NEW.scopes := '{pets:read}'; RETURN NEW;`);
+    expect(await keys().add(aNewApiKey({ scopes: ['pets:read', 'pets:write'] }))).toMatchObject({ scopes: ['pets:read'] });
   });
 });
 

@@ -204,8 +204,10 @@ async function insert(manager: EntityManager, client: ClientEntity, key: NewApiK
     createdAt: key.createdAt,
     expiresAt: key.expiresAt ?? null,
   });
-  const { id } = identifiers[0] as { id: bigint };
-  return ApiKey.rehydrate({ ...key, id, client: toClient(client) });
+  const { id } = (identifiers[0] ?? {}) as { readonly id?: ApiKeyId };
+  const stored = id === undefined ? undefined : await lock(manager, id);
+  if (!stored) throw new Error('The database did not store the API key, for example because of a trigger.');
+  return stored;
 }
 
 /** Writes the dates that have changed. One that cannot be read cannot be written. */

@@ -117,6 +117,18 @@ describe('runOnce', () => {
     expect(await lines.all()).toHaveLength(1);
   });
 
+  it('fails if the key cannot be stored', async () => {
+    await lines.dataSource.query(`
+      CREATE FUNCTION shop.reject() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+      CREATE TRIGGER reject BEFORE INSERT ON shop.order_line_keys FOR EACH ROW EXECUTE FUNCTION shop.reject()`);
+    try {
+      await expect(once({ command: 'send' }, insert)).rejects.toThrow('did not store a row of "shop"."order_line_keys"');
+    } finally {
+      await lines.dataSource.query('DROP FUNCTION shop.reject CASCADE');
+    }
+    expect(await lines.all()).toEqual([]);
+  });
+
   it('rejects a batched repository in a command, because its statements would not be part of the transaction', async () => {
     const run = () => once({ command: 'send' }, (manager) => new BatchedRepository(manager.getRepository(OrderLineEntity)).insert(aLine()));
     await expect(run()).rejects.toThrow('not part of a transaction');

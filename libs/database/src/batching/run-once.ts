@@ -6,6 +6,7 @@ import { type IdempotencyKeyEntity, keyReused, keyTableOf } from './idempotency-
 
 /** Maximum length of a recorded result, in characters of JSON. */
 const MAX_RESULT_LENGTH = 65_536;
+const MAX_ATTEMPTS = 3;
 
 /**
  * Runs a command in a transaction, and records its result with the key in the same transaction. If the key exists, returns the recorded
@@ -49,11 +50,12 @@ export function runOnce<Result>(
   if (!key) return retryConflict(async () => ({ result: await dataSource.transaction(command), replayed: false }));
   return alone(dataSource, `${table.name} ${String(key.clientId)} ${key.key}`, () =>
     retryConflict(async () => {
-      for (;;) {
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         const outcome = await dataSource.transaction((manager) => runWithKey(manager, [key.clientId, key.key]));
         // A key that is neither inserted nor found was deleted in between, so the loop inserts it again.
         if (outcome) return outcome;
       }
+      throw new Error(`The database did not store a row of ${table.name}, for example because of a trigger.`);
     }),
   );
 }
