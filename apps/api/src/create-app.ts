@@ -36,7 +36,7 @@ export async function describeApp(options: AppOptions): Promise<OpenAPIObject> {
 
 async function compose({ config, contexts, clock = new SystemClock(), ...options }: AppOptions): Promise<NestFastifyApplication> {
   const observability = await startObservability(config, options.logger);
-  const { logger, tracing } = observability;
+  const { logger } = observability;
   const server = new HttpServer(config, observability);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.with({ config, contexts, clock, observability, server }),
@@ -45,7 +45,6 @@ async function compose({ config, contexts, clock = new SystemClock(), ...options
       bodyParser: false,
       logger: new NestLogger(logger),
       abortOnError: false,
-      ...(tracing && { instrument: { instanceDecorator: tracing.useCaseDecorator() } }),
     },
   );
   app.enableVersioning({ type: VersioningType.URI });

@@ -52,6 +52,6 @@ function createDatabase(config: Config, contexts: readonly Context[], { logger, 
     persistence: contexts.map(({ persistence }) => persistence),
     subscriptions: collectSubscriptions(contexts, config),
     observer: metrics,
-    interceptor: tracing?.statementInterceptor(config.databaseUrl),
+    interceptor: tracing?.statementInterceptor(),
   });
 }

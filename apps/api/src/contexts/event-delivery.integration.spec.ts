@@ -79,7 +79,7 @@ describe('EventDelivery', () => {
           on(OrderPlaced, () => ({ execute })),
         ),
       ],
-      interceptor: traceStatements(database.url, trace.getTracer('spec')),
+      interceptor: traceStatements(trace.getTracer('spec')),
     });
     const connection = new DatabaseConnection(dataSource);
     const metrics = new Metrics();

@@ -6,7 +6,7 @@ import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { InMemorySpanExporter, SimpleSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
 import { fastify, type FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { createUseCaseDecorator, OutageLoggingExporter, traceRequests } from './tracing.js';
+import { OutageLoggingExporter, traceRequests } from './tracing.js';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN_ID = '00f067aa0ba902b7';
@@ -70,47 +70,6 @@ describe('the span of a request', () => {
     expect(span.spanContext().traceId).toBe(TRACE_ID);
     expect(span.parentSpanContext).toMatchObject({ spanId: SPAN_ID, isRemote: true });
     expect([span.name, span.attributes['url.scheme'], span.attributes['http.route']]).toEqual(['POST', 'https', undefined]);
-  });
-});
-
-const decorate = createUseCaseDecorator(tracer);
-
-const names = () => exporter.getFinishedSpans().map(({ name }) => name);
-
-class CountPets {
-  readonly #counts: number[] = [];
-  isOpen = false;
-
-  onModuleInit(): void {
-    this.isOpen = true;
-  }
-
-  execute(count: number): Promise<readonly [number, number, boolean]> {
-    return Promise.resolve([count, this.#counts.push(count), this.isOpen]);
-  }
-}
-
-describe('the decorator of use cases', () => {
-  it('creates a span for each call of execute, with the name of the class', async () => {
-    const useCase = decorate(new CountPets()) as CountPets;
-    useCase.onModuleInit();
-    expect(useCase).toBeInstanceOf(CountPets);
-    expect(await useCase.execute(7)).toEqual([7, 1, true]);
-    expect(await useCase.execute(8)).toEqual([8, 2, true]);
-    expect(names()).toEqual(['CountPets', 'CountPets']);
-    expect(exporter.getFinishedSpans()[0]?.attributes).toEqual({ 'code.function.name': 'CountPets.execute' });
-  });
-
-  it('decorates a use case once, and not the use case that it was created from', async () => {
-    const useCase = new CountPets();
-    const decorated = decorate(useCase);
-    expect(decorate(decorated)).toBe(decorated);
-    await useCase.execute(7);
-    expect(names()).toEqual([]);
-  });
-
-  it.each([undefined, null, 7, { execute: true }, () => undefined])('returns %p unchanged', (instance) => {
-    expect(decorate(instance)).toBe(instance);
   });
 });
 

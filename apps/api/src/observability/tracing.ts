@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { parseDatabaseUrl, readSecretUrl, type SecretUrl, type StatementInterceptor } from '@animal-store/database';
+import type { StatementInterceptor } from '@animal-store/database';
 import {
-  type Attributes,
   type Context,
   context,
   ROOT_CONTEXT,
@@ -27,7 +26,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { withDeadline } from './deadline.js';
 import { parseTraceParent } from './identify-requests.js';
-import { runInSpan } from './run-in-span.js';
 
 /** Timeout of the last export, before the process ends. */
 const LAST_EXPORT_TIMEOUT_MS = 2_000;
@@ -72,13 +70,8 @@ export class Tracing {
   }
 
   /** Returns the `interceptor` of a Database. */
-  statementInterceptor(url: SecretUrl): StatementInterceptor {
-    return traceStatements(url, this.tracer);
-  }
-
-  /** Returns the `instanceDecorator` of a Nest app. */
-  useCaseDecorator(): (instance: unknown) => unknown {
-    return createUseCaseDecorator(this.tracer);
+  statementInterceptor(): StatementInterceptor {
+    return traceStatements(this.tracer);
   }
 
   private async stop(): Promise<void> {
@@ -151,64 +144,29 @@ function callerOf({ raw }: FastifyRequest): Context {
 const FIRST_WORD = /^\s*(\w+)/;
 
 /** Returns an interceptor that creates a CLIENT span for each statement, from the wait for a connection to the result. */
-export function traceStatements(url: SecretUrl, tracer: Tracer): StatementInterceptor {
-  let target: ReturnType<typeof describeTarget> | undefined;
-  return ({ name, text, values, isReplicable }, run) => {
-    target ??= describeTarget(url);
+export function traceStatements(tracer: Tracer): StatementInterceptor {
+  return ({ name, text, values }, run) => {
     const summary = name ?? FIRST_WORD.exec(text)?.[1]?.toUpperCase() ?? 'statement';
     // A text without parameters may contain values.
     const isParametrised = name !== undefined || (values !== undefined && values.length > 0);
     const attributes = {
-      ...target.database,
-      // The replica that runs a statement is not known in advance.
-      ...(!isReplicable && target.server),
+      'db.system.name': 'postgresql',
       'db.query.summary': summary,
       ...(isParametrised && { 'db.query.text': text.trim() }),
     };
-    return runInSpan(tracer, summary, { kind: SpanKind.CLIENT, attributes }, run);
+    const span = tracer.startSpan(summary, { kind: SpanKind.CLIENT, attributes });
+    const result = context.with(trace.setSpan(context.active(), span), run);
+    Promise.resolve(result).then(
+      () => span.end(),
+      // Without the message, which may contain input of a client.
+      (error: { readonly code?: unknown; readonly name?: unknown } | undefined) =>
+        span
+          .setAttribute('error.type', String(error?.code ?? error?.name))
+          .setStatus({ code: SpanStatusCode.ERROR })
+          .end(),
+    );
+    return result;
   };
-}
-
-/** Returns the attributes of the database and its server. Of several servers, the pool chooses one per connection, so they have none. */
-function describeTarget(url: SecretUrl): { readonly database: Attributes; readonly server: Attributes } {
-  const { servers, database } = parseDatabaseUrl(readSecretUrl(url));
-  const [server, ...others] = servers;
-  return {
-    database: { 'db.system.name': 'postgresql', ...(database !== undefined && { 'db.namespace': database }) },
-    server: others.length === 0 ? { 'server.address': server.host, 'server.port': server.port } : {},
-  };
-}
-
-interface UseCase {
-  execute: (...args: readonly unknown[]) => unknown;
-}
-
-/**
- * Returns the `instanceDecorator` of Nest that creates an INTERNAL span, named after the class, for each call of `execute` of a provider.
- * It returns other instances unchanged.
- */
-export function createUseCaseDecorator(tracer: Tracer): (instance: unknown) => unknown {
-  const decorated = new WeakSet<object>();
-  return (instance) => {
-    // Nest also decorates the instances that an alias or a factory returns.
-    if (!isUseCase(instance) || decorated.has(instance)) return instance;
-    const traced = traceUseCase(instance, tracer);
-    decorated.add(traced);
-    return traced;
-  };
-}
-
-function traceUseCase(useCase: UseCase, tracer: Tracer): UseCase {
-  const { name } = useCase.constructor;
-  const options = { attributes: { 'code.function.name': `${name}.execute` } };
-  const execute: UseCase['execute'] = (...args) => runInSpan(tracer, name, options, () => useCase.execute(...args));
-  return new Proxy(useCase, {
-    get: (target, property): unknown => (property === 'execute' ? execute : Reflect.get(target, property)),
-  });
-}
-
-function isUseCase(instance: unknown): instance is UseCase {
-  return typeof instance === 'object' && instance !== null && typeof (instance as Partial<UseCase>).execute === 'function';
 }
 
 type Export = SpanExporter['export'];
