@@ -1,7 +1,6 @@
 // `node tools/node.mjs tools/start/run.mjs <start|dev>`: builds stale projects, loads `.env` and runs the command in
 // this process, because a shell in between would not forward npm's signals.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { build } from '../build.mjs';
 
 const [command] = process.argv.slice(2);

@@ -9,11 +9,39 @@ import { CHART, readRuleFile, RULE_FILES, WORKSPACE } from './files.js';
 
 const HELM = process.env['HELM'] ?? 'helm';
 
+interface Container {
+  readonly command?: readonly string[];
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
+  readonly securityContext: object;
+}
+
+interface Pod {
+  readonly serviceAccountName: string;
+  readonly automountServiceAccountToken: boolean;
+  readonly terminationGracePeriodSeconds?: number;
+  readonly securityContext: object;
+  readonly volumes: readonly object[];
+  readonly initContainers?: readonly Container[];
+  readonly containers: readonly [Container];
+}
+
+/** The parts of the specifications of all kinds that the tests read. */
+interface Spec {
+  readonly template: { readonly metadata: { readonly labels: object }; readonly spec: Pod };
+  readonly selector: object & { readonly matchLabels: object };
+  readonly podSelector: { readonly matchLabels: object };
+  readonly egress: object;
+  readonly type: string;
+  readonly ports: readonly [{ readonly name: string }];
+  readonly maxReplicas: number;
+  readonly postgresql: { readonly synchronous: object; readonly parameters: Readonly<Record<string, string>> };
+}
+
 interface Manifest {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>>; readonly labels?: object };
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the specification of any kind
-  readonly spec: any;
+  readonly spec: Spec;
+  readonly data: Readonly<Record<string, string>>;
 }
 
 function run(program: string, ...args: readonly string[]): string {
@@ -33,11 +61,17 @@ function render(args: readonly string[]): readonly Manifest[] {
   return parseAllDocuments(text).flatMap((document) => (document.toJS() as Manifest | null) ?? []);
 }
 
-const find = (manifests: readonly Manifest[], kind: string, name = '') =>
+const find = (manifests: readonly Manifest[], kind: string, name = ''): Manifest | undefined =>
   manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name.endsWith(name));
 
+function get(manifests: readonly Manifest[], kind: string, name?: string): Manifest {
+  const found = find(manifests, kind, name);
+  if (!found) throw new Error(`There is no ${kind}.`);
+  return found;
+}
+
 /** The specification of the pods of the service, or of the migrations. */
-const podOf = (manifests: readonly Manifest[], kind = 'Deployment') => find(manifests, kind)?.spec.template.spec;
+const podOf = (manifests: readonly Manifest[], kind = 'Deployment') => get(manifests, kind).spec.template.spec;
 const containersOf = (manifests: readonly Manifest[]) => [
   ...(podOf(manifests, 'Job').initContainers ?? []),
   ...podOf(manifests, 'Job').containers,
@@ -66,26 +100,26 @@ describe('the chart', () => {
 
   it('runs migrations before the pods, with their own account and network policy, which Helm removes after the Job', () => {
     const manifests = render(set());
-    expect(find(manifests, 'Job')?.metadata.annotations).toMatchObject({ 'helm.sh/hook': 'pre-install,pre-upgrade' });
+    expect(get(manifests, 'Job').metadata.annotations).toMatchObject({ 'helm.sh/hook': 'pre-install,pre-upgrade' });
     for (const kind of ['ServiceAccount', 'NetworkPolicy']) {
-      expect(find(manifests, kind, '-migrations')?.metadata.annotations).toEqual({
+      expect(get(manifests, kind, '-migrations').metadata.annotations).toEqual({
         'helm.sh/hook': 'pre-install,pre-upgrade',
         'helm.sh/hook-weight': '-1',
         'helm.sh/hook-delete-policy': 'before-hook-creation,hook-succeeded',
       });
     }
     expect(podOf(manifests, 'Job').serviceAccountName).toBe('animal-store-migrations');
-    const { egress, podSelector } = find(manifests, 'NetworkPolicy', '-migrations')?.spec;
-    expect(egress).toEqual(find(manifests, 'NetworkPolicy', 'store')?.spec.egress);
-    expect(find(manifests, 'Job')?.spec.template.metadata.labels).toMatchObject(podSelector.matchLabels);
+    const { egress, podSelector } = get(manifests, 'NetworkPolicy', '-migrations').spec;
+    expect(egress).toEqual(get(manifests, 'NetworkPolicy', 'store').spec.egress);
+    expect(get(manifests, 'Job').spec.template.metadata.labels).toMatchObject(podSelector.matchLabels);
   });
 
   it('runs migrations and grants as the owner, after the installation of its PostgreSQL', () => {
     const manifests = render(PRODUCTION);
-    expect(find(manifests, 'Job')?.metadata.annotations).toMatchObject({ 'helm.sh/hook': 'post-install,pre-upgrade' });
+    expect(get(manifests, 'Job').metadata.annotations).toMatchObject({ 'helm.sh/hook': 'post-install,pre-upgrade' });
     const secret = { name: 'animal-store-postgres-app', items: [{ key: 'uri', path: 'migration-database-url' }] };
     expect(podOf(manifests, 'Job').volumes).toMatchObject([{ projected: { sources: [{ secret }] } }]);
-    expect(containersOf(manifests).map(({ command }) => command.join(' '))).toEqual([
+    expect(containersOf(manifests).map(({ command }) => command?.join(' '))).toEqual([
       'animal-store migrate up',
       'animal-store grants service animal_store_service --apply',
       'animal-store grants keys animal_store_keys --apply',
@@ -95,7 +129,7 @@ describe('the chart', () => {
   it.each(['file', 'env'])('passes URLs in each %s, never as arguments', (as) => {
     const manifests = render(set(`secrets.as=${as}`, 'secrets.redis.name=redis', 'migrations.enabled=false'));
     const [{ env, command }] = podOf(manifests).containers;
-    const names = env.map(({ name }: { name: string }) => name);
+    const names = env.map(({ name }) => name);
     const suffix = as === 'file' ? '_FILE' : '';
     for (const name of ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'REDIS_URL']) expect(names).toContain(name + suffix);
     expect(env).toContainEqual({ name: 'MIGRATE_ON_START', value: 'true' });
@@ -119,29 +153,31 @@ describe('the chart', () => {
 
   it('publishes only the API, and selects the pods of the service', () => {
     const manifests = render(set());
-    const { labels } = find(manifests, 'Deployment')?.spec.template.metadata;
+    const { labels } = get(manifests, 'Deployment').spec.template.metadata;
     const services = manifests.filter(({ kind }) => kind === 'Service').map(({ spec }) => spec);
     expect(services.map(({ type, ports }) => [type, ports[0].name])).toEqual([
       ['ClusterIP', 'http'],
       ['ClusterIP', 'metrics'],
     ]);
-    const selectors = ['PodDisruptionBudget', 'Deployment'].map((kind) => find(manifests, kind)?.spec.selector.matchLabels);
+    const selectors = ['PodDisruptionBudget', 'Deployment'].map((kind) => get(manifests, kind).spec.selector.matchLabels);
     for (const selector of [...services.map((service) => service.selector), ...selectors]) expect(labels).toMatchObject(selector);
   });
 
   it('leaves the number of pods to the autoscaler', () => {
     const manifests = render(PRODUCTION);
-    expect(find(manifests, 'HorizontalPodAutoscaler')?.spec).toMatchObject({ minReplicas: 3, maxReplicas: 10 });
-    expect(find(manifests, 'Deployment')?.spec).not.toHaveProperty('replicas');
+    expect(get(manifests, 'HorizontalPodAutoscaler').spec).toMatchObject({ minReplicas: 6, maxReplicas: 20 });
+    expect(get(manifests, 'Deployment').spec).not.toHaveProperty('replicas');
   });
 
   it('PostgreSQL has enough connections for twice the pods, commits on two instances, and is kept by helm uninstall', () => {
     const manifests = render(PRODUCTION);
-    const cluster = find(manifests, 'Cluster');
-    const { DATABASE_POOL_SIZE } = (find(manifests, 'ConfigMap', 'store') as unknown as { data: Record<string, string> }).data;
-    expect(cluster?.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
-    expect(cluster?.spec.postgresql.synchronous).toEqual({ method: 'any', number: 1, dataDurability: 'required', failoverQuorum: true });
-    expect(Number(cluster?.spec.postgresql.parameters.max_connections)).toBeGreaterThan(2 * 10 * Number(DATABASE_POOL_SIZE));
+    const cluster = get(manifests, 'Cluster');
+    const { DATABASE_POOL_SIZE } = get(manifests, 'ConfigMap', 'store').data;
+    expect(cluster.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
+    expect(cluster.spec.postgresql.synchronous).toEqual({ method: 'any', number: 1, dataDurability: 'required', failoverQuorum: true });
+    expect(Number(cluster.spec.postgresql.parameters.max_connections)).toBeGreaterThan(
+      2 * get(manifests, 'HorizontalPodAutoscaler').spec.maxReplicas * Number(DATABASE_POOL_SIZE),
+    );
     const policy = JSON.stringify(find(manifests, 'NetworkPolicy', '-postgres'));
     for (const peer of ['"app.kubernetes.io/instance":"animal-store"', 'cnpg-system']) expect(policy).toContain(peer);
   });
@@ -166,11 +202,11 @@ describe('the chart', () => {
     for (const kind of ['Deployment', 'Job']) {
       expect(podOf(manifests, kind)).toMatchObject({ hostNetwork: true });
       expect(podOf(manifests, kind)).not.toHaveProperty('enableServiceLinks');
-      expect(find(manifests, kind)?.metadata.labels).toMatchObject({ team: 'store' });
+      expect(get(manifests, kind).metadata.labels).toMatchObject({ team: 'store' });
     }
     expect(podOf(manifests).containers[0]).toMatchObject({ tty: true });
-    expect(find(manifests, 'PodDisruptionBudget')?.spec).toMatchObject({ minAvailable: 0 });
-    expect(find(manifests, 'PodDisruptionBudget')?.spec).not.toHaveProperty('maxUnavailable');
+    expect(get(manifests, 'PodDisruptionBudget').spec).toMatchObject({ minAvailable: 0 });
+    expect(get(manifests, 'PodDisruptionBudget').spec).not.toHaveProperty('maxUnavailable');
   });
 
   it('renders additional objects with their templates', () => {
