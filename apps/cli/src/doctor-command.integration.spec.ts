@@ -253,7 +253,7 @@ describe('a deployment', () => {
     await once(redis, 'listening');
     const { port } = redis.address() as AddressInfo;
     expect(await problems({ REDIS_URL: `redis://127.0.0.1:${port}` })).toEqual(
-      problem('error', 'Redis', /^READONLY of tests, so each machine counts only its own requests$/, action),
+      problem('error', 'Redis', /^READONLY of tests, so each process counts only its own requests$/, action),
     );
     const withTls = await problems({ REDIS_URL: `rediss://127.0.0.1:${port}` });
     expect(withTls).toEqual(problem('error', 'Redis', /WRONG_VERSION_NUMBER/, /^use a URL without TLS, such as redis:/));

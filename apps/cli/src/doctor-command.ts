@@ -102,7 +102,7 @@ async function* diagnose(env: NodeJS.ProcessEnv, source: string, instances: numb
     await checkRedis(redisUrl, environment);
     return ok('connected, and it counts requests');
   };
-  yield await examine('Redis', fixes, count, ', so each machine counts only its own requests');
+  yield await examine('Redis', fixes, count, ', so each process counts only its own requests');
 }
 
 async function* diagnoseDatabase(config: Config, instances: number): AsyncGenerator<Finding> {

@@ -79,8 +79,8 @@ const expectMetric = (connected: number) =>
   waitFor(async () => {
     expect(await machines[1].metrics()).toContain(`\nredis_connected ${connected}\n`);
   });
-const LOST_LOG = 'the connection to Redis is lost; counting only the requests of this machine';
-const RECONNECTED_LOG = 'reconnected to Redis; counting the requests of all machines';
+const LOST_LOG = 'Redis cannot be used; counting only the requests of this process';
+const RECONNECTED_LOG = 'reconnected to Redis; counting the requests of all processes';
 
 describe('two machines', () => {
   it('count the requests of a client together in Redis', async () => {

@@ -177,7 +177,7 @@ export const variables = {
   }),
   REDIS_URL: redisUrl({
     default: undefined,
-    desc: 'URL of the Redis server that counts requests for rate limits. By default, each machine counts only its own requests.',
+    desc: 'URL of the Redis server that counts requests for rate limits. By default, each process counts only its own requests.',
     example: 'redis://localhost:6379',
   }),
   REDIS_URL_FILE: file({

@@ -27,14 +27,14 @@ it('counts the requests of a client, sets RateLimit headers, and rejects request
   const guard = await guardWith(20);
   await guard.canActivate(createRequest().context);
   const second = createRequest();
-  expect(guard.canActivate(second.context)).toBe(true);
+  expect(await guard.canActivate(second.context)).toBe(true);
   expect(second.headers).toEqual({
     'ratelimit-policy': '"default";q=20;w=60',
     ratelimit: expect.stringMatching(/^"default";r=18;t=(?:60|5\d)$/),
   });
   for (let i = 2; i < 20; i++) await guard.canActivate(createRequest().context);
   const { context, headers } = createRequest();
-  expect(() => guard.canActivate(context)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
+  await expect(guard.canActivate(context)).rejects.toMatchObject({ code: 'rate_limited' });
   expect(headers).toMatchObject({
     ratelimit: expect.stringContaining('r=0;'),
     'retry-after': expect.stringMatching(/^(?:60|[1-5]?[0-9])$/),
@@ -52,9 +52,7 @@ it.each([0, 20])('prefers the limit of the client to that of the service, %i', a
   // Earlier requests count towards the new limit.
   expect(await headersFor(5)).toBe('"default";q=5;w=60 r=2');
   expect(await headersFor(0)).toBe(' ');
-  await headersFor(100);
-  const second = createRequest(100);
-  expect(guard.canActivate(second.context)).toBe(true);
+  expect(await headersFor(100)).toBe('"default";q=100;w=60 r=96');
 });
 
 it.each([
@@ -133,7 +131,7 @@ describe('a policy', () => {
 
   it('that blocks determines Retry-After; if both do, the later end', async () => {
     const guard = await guardWith(2, Orders);
-    const now = jest.spyOn(performance, 'now').mockReturnValue(1_000);
+    const now = jest.spyOn(Date, 'now').mockReturnValue(1_000);
     await send(guard, Pets, 'list');
     await send(guard, Pets, 'list');
     // The window of the policy begins 20 s later.

@@ -2,7 +2,7 @@ import { RATE_LIMIT, type RateLimitPolicy } from '@animal-store/http-kit';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ClientLimit, type Quota, rateLimitedError, RateLimits } from './rate-limits.js';
+import { type ClientLimit, rateLimitedError, RateLimits } from './rate-limits.js';
 
 /** Counts each request of a client and sets the RateLimit headers. Requests without a client have no quota. */
 @Injectable()
@@ -33,20 +33,21 @@ export class RateLimitGuard implements CanActivate {
     if (!principal) return true;
     const limit = this.rateLimits.limitOfClient(principal.rateLimit);
     const policy = this.policies.get(context.getClass())?.get(context.getHandler());
-    if (policy) return this.admit(principal.clientId, limit ? [limit, policy] : [policy], reply);
-    if (!limit) return true;
-    const admit = (counted: Quota): true => {
-      reply.header('ratelimit-policy', limit.policy).header('ratelimit', limit.describe(counted));
-      if (counted.isExceeded) throw rateLimitedError(counted, reply);
+    if (policy) return this.admitAll(principal.clientId, limit ? [limit, policy] : [policy], reply);
+    return limit ? this.admit(principal.clientId, limit, reply) : true;
+  }
+
+  private admit(clientId: bigint, limit: ClientLimit, reply: FastifyReply): Promise<true> {
+    return limit.take(clientId).then((quota) => {
+      reply.header('ratelimit-policy', limit.policy).header('ratelimit', limit.describe(quota));
+      if (quota.isExceeded) throw rateLimitedError(quota, reply);
       return true;
-    };
-    const quota = limit.take(principal.clientId);
-    return quota instanceof Promise ? quota.then(admit) : admit(quota);
+    });
   }
 
   /** Counts the request for every limit, also if one of them is exceeded. */
-  private async admit(clientId: bigint, limits: readonly ClientLimit[], reply: FastifyReply): Promise<true> {
-    const quotas = await Promise.all(limits.map(async (limit) => limit.take(clientId)));
+  private async admitAll(clientId: bigint, limits: readonly ClientLimit[], reply: FastifyReply): Promise<true> {
+    const quotas = await Promise.all(limits.map((limit) => limit.take(clientId)));
     const remaining = quotas.map((quota, index) => limits[index]?.describe(quota));
     reply.header('ratelimit-policy', limits.map(({ policy }) => policy).join(', ')).header('ratelimit', remaining.join(', '));
     const [exceeded] = quotas.filter(({ isExceeded }) => isExceeded).sort((one, other) => other.resetSeconds - one.resetSeconds);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Certificates, createCertificates } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FakeRedis } from './testing/fake-redis.js';
-import { checkRedis } from './redis-counter.js';
+import { checkRedis } from './redis-store.js';
 import { parseRedisUrl } from './redis-url.js';
 
 let certificates: Certificates;

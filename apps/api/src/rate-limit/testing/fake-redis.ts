@@ -42,6 +42,11 @@ export class FakeRedis {
     return `*2\r\n:${String(count)}\r\n:30000\r\n`;
   }
 
+  /** Forgets all counts. */
+  reset(): void {
+    this.counts.clear();
+  }
+
   cut(): void {
     for (const socket of this.sockets) socket.destroy();
   }
