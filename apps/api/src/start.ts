@@ -25,6 +25,7 @@ import { withDeadline } from './observability/deadline.js';
 import { createLogger, type ServiceLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { type AdminServer, startAdminServer } from './process/admin-server.js';
+import { describeIgnored } from './process/ignored-variables.js';
 import { CLOSE_TIMEOUT_MS, type Config, FINISH_TIMEOUT_MS, readConfig, StartupError } from './process/config.js';
 
 export { StartupError } from './process/config.js';
@@ -78,6 +79,7 @@ export async function start(
 ): Promise<RunningService> {
   const config = readConfig(env);
   const logger = createLogger(config.logLevel, undefined, config.logFormat);
+  for (const line of describeIgnored(env)) logger.warn(line);
   const service = new Service(config, logger, contexts, await createApp({ config, logger, contexts }));
   try {
     await service.listen();

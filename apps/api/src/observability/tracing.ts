@@ -159,14 +159,15 @@ export function traceStatements(tracer: Tracer): StatementInterceptor {
     Promise.resolve(result).then(
       () => span.end(),
       // Without the message, which may contain input of a client.
-      (error: { readonly code?: unknown; readonly name?: unknown } | undefined) =>
-        span
-          .setAttribute('error.type', String(error?.code ?? error?.name))
-          .setStatus({ code: SpanStatusCode.ERROR })
-          .end(),
+      (error: unknown) => span.setAttribute('error.type', errorType(error)).setStatus({ code: SpanStatusCode.ERROR }).end(),
     );
     return result;
   };
+}
+
+function errorType(error: unknown): string {
+  const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
+  return String(code ?? name);
 }
 
 type Export = SpanExporter['export'];
