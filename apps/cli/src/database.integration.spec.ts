@@ -28,7 +28,7 @@ describe('animal-store on a data folder', () => {
     expect(json<KeyJson>(created).key).toMatch(/^ast_local_/);
     expect(await run('seed', '--count', '10')).toMatchObject({ exitCode: 0, stderr: '' });
 
-    const service = await startLocalPostgres({ dataDir });
+    const service = await startLocalPostgres(dataDir);
     try {
       expect(await query(service.url, 'SELECT count(*)::int AS n FROM pets.pets')).toEqual([{ n: 10 }]);
       const { id } = json<KeyJson>(await run('keys', 'rotate', '1', '--json'));

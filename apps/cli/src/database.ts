@@ -78,7 +78,7 @@ export async function withDatabase<T>(
     });
   }
   const { connectLocalPostgres } = await import('@animal-store/local-postgres').catch(reportMissingPostgres);
-  const server = await connectLocalPostgres({ dataDir: dataDirOf(terminal) });
+  const server = await connectLocalPostgres(dataDirOf(terminal));
   const stopAndExit = (signal: keyof typeof EXIT_CODES) => void server.stop().finally(() => process.exit(EXIT_CODES[signal]));
   process.on('SIGINT', stopAndExit).on('SIGTERM', stopAndExit);
   try {

@@ -1,5 +1,2 @@
-export { type Account, findAccount, findClosedFolder, setprivCommand } from './account.js';
 export { LocalPostgresError } from './local-postgres-error.js';
-export { connectLocalPostgres, startLocalPostgres } from './local-postgres.js';
-export { replacePrivateFile } from './private-file.js';
-export type { ServicePostgres } from './service-postgres.js';
+export { connectLocalPostgres, type ServicePostgres, startLocalPostgres } from './local-postgres.js';

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectAccessUseCases, type AccessUseCases } from '@animal-store/access-infrastructure';
 import { readConfig } from '@animal-store/api/configuration';
@@ -6,12 +6,13 @@ import { contexts } from '@animal-store/api/contexts';
 import { StartupError } from '@animal-store/api/start';
 import { formatServers, parseDatabaseUrl, readSecretUrl } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
-import { replacePrivateFile, type ServicePostgres, startLocalPostgres } from '@animal-store/local-postgres';
+import { type ServicePostgres, startLocalPostgres } from '@animal-store/local-postgres';
 import { prepareDatabase } from './prepare-database.js';
 
 /** The local environment of the service: variables and, if DATABASE_URL is unset, the embedded PostgreSQL with an API key. */
 export class LocalEnvironment {
   private postgres: ServicePostgres | undefined;
+  private starting: Promise<ServicePostgres> | undefined;
   private readonly dataDir = this.variables['DATA_DIR'] || '.data';
   private readonly environment = this.variables['ENVIRONMENT']?.trim() || 'local';
 
@@ -26,8 +27,10 @@ export class LocalEnvironment {
     const env = { ...this.variables, ENVIRONMENT: this.environment };
     // Invalid variables are reported before PostgreSQL starts.
     readConfig({ ...env, DATABASE_URL: 'postgres://localhost' });
-    this.postgres = await startLocalPostgres({ dataDir: this.dataDir });
-    const { url, serviceRole, serviceUrl } = this.postgres;
+    this.starting = startLocalPostgres(this.dataDir);
+    this.postgres = await this.starting;
+    const { url, serviceUrl } = this.postgres;
+    const serviceRole = new URL(serviceUrl).username;
     await prepareDatabase(url, serviceRole);
     // `npm run dev` migrates again after a change.
     const owner = { LOCAL_OWNER_URL: url, LOCAL_SERVICE_ROLE: serviceRole };
@@ -50,7 +53,7 @@ export class LocalEnvironment {
       '',
       `Address   ${url}/v1`,
       `Docs      ${url}/docs`,
-      `Data      ${postgres ? `${dataDir} (PostgreSQL ${postgres.version})` : 'the database in DATABASE_URL'}`,
+      `Data      ${postgres ? dataDir : 'the database in DATABASE_URL'}`,
       `API key   ${apiKey ?? 'create one: npm run animal-store -- keys create --client <name>'}`,
       '',
       'List the animals and add one:',
@@ -63,17 +66,10 @@ export class LocalEnvironment {
     return `\n${lines.map((line) => `  ${line}`.trimEnd()).join('\n')}\n`;
   }
 
-  /** Rejects with a LocalPostgresError if the embedded PostgreSQL cannot be kept running. */
-  get failed(): Promise<never> {
-    return this.postgres?.failed ?? new Promise(() => undefined);
-  }
-
+  /** Stops PostgreSQL. Waits for a start in progress. */
   async close(): Promise<void> {
-    await this.postgres?.stop();
-  }
-
-  kill(): void {
-    this.postgres?.kill();
+    const postgres = await this.starting?.catch(() => undefined);
+    await postgres?.stop();
   }
 }
 
@@ -93,8 +89,12 @@ export async function ensureLocalApiKey(databaseUrl: string, file: string, envir
   try {
     const stored = (await readFile(file, 'utf8').catch(() => '')).trim();
     if (await isAccepted(access, stored, scopes)) return stored;
+    const store = async ({ secret }: { readonly secret: string }) => {
+      await rm(file, { force: true });
+      await writeFile(file, `${secret}\n`, { mode: 0o600, flush: true });
+    };
     const { secret } = await access.manageApiKeys.create({ clientName: 'local', environment, scopes }, (created) =>
-      replacePrivateFile(file, `${created.secret}\n`).catch((error: unknown) => {
+      store(created).catch((error: unknown) => {
         throw new StartupError(`The API key cannot be stored: ${(error as Error).message}`);
       }),
     );

@@ -1,13 +1,14 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { sanitiseForTerminal } from '@animal-store/access-domain';
 import { StartupError } from '@animal-store/api/start';
 import { LocalPostgresError } from '@animal-store/local-postgres';
 import { LocalEnvironment } from './local-environment.js';
-import { stopSignal } from './stop-signal.js';
 
 const NOTICE_AFTER_MS = 100;
+/** On Ctrl-C the terminal and npm both send SIGINT: a second signal within this time is the same Ctrl-C. */
+const SAME_CTRL_C_MS = 1_000;
+const EXIT_FORCED = 130;
 
 export interface Service {
   /** http://localhost:3000 */
@@ -20,21 +21,15 @@ export interface Service {
 /** Runs the service in the local environment until Ctrl-C, and exits: with code 1 if it could not start. */
 export async function runUntilStopped(startService: (env: NodeJS.ProcessEnv) => Service | Promise<Service>): Promise<never> {
   const environment = new LocalEnvironment(process.env);
-  const stop = stopSignal(() => environment.kill());
-  const aborted = once(stop, 'abort').then(() => undefined);
+  const stopped = untilSignal(() => void environment.close().finally(() => process.exit(EXIT_FORCED)));
   let service: Service | undefined;
   let exitCode = 0;
   try {
-    const env = await environment.open();
-    const stopped = Promise.race([aborted, environment.failed]);
-    // Awaited below, once the service has started.
-    stopped.catch(() => undefined);
-    if (!stop.aborted) service = await startService(env);
+    const env = await Promise.race([environment.open(), stopped]);
+    if (env) service = await startService(env);
     const url = await Promise.race([service?.url, stopped]);
-    if (service && url !== undefined) {
-      await Promise.race([untilReady(environment, service), stopped]);
-      if (!stop.aborted) console.log(await environment.welcome(url));
-    }
+    if (service && url !== undefined && (await Promise.race([untilReady(environment, service), stopped])))
+      console.log(await environment.welcome(url));
     await stopped;
   } catch (error) {
     // Errors that the user can fix have a one-line message. Any other error is a bug and is printed with its stack.
@@ -51,10 +46,24 @@ export async function runUntilStopped(startService: (env: NodeJS.ProcessEnv) => 
   process.exit(exitCode);
 }
 
-/** Waits until the database is connected, and says so: before, the commands of the welcome text would fail. */
-async function untilReady(environment: LocalEnvironment, { ready = Promise.resolve() }: Service): Promise<void> {
-  if (await Promise.race([ready.then(() => true), sleep(NOTICE_AFTER_MS, false)])) return;
+/** Resolves on SIGINT, SIGTERM or SIGHUP. Calls `force` on a second Ctrl-C. */
+function untilSignal(force: () => void): Promise<undefined> {
+  return new Promise((resolve) => {
+    let firstAt: number | undefined;
+    const onSignal = () => {
+      if (firstAt !== undefined && performance.now() - firstAt > SAME_CTRL_C_MS) force();
+      firstAt ??= performance.now();
+      resolve(undefined);
+    };
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal);
+  });
+}
+
+/** Resolves to true when the database is connected, and says if it waits: before, the commands of the welcome text would fail. */
+async function untilReady(environment: LocalEnvironment, { ready = Promise.resolve() }: Service): Promise<true> {
+  if (await Promise.race([ready.then(() => true), sleep(NOTICE_AFTER_MS, false)])) return true;
   console.log(`\n  Waiting for the database at ${environment.databaseServers}.`);
   await ready;
   console.log('\n  The database is connected.');
+  return true;
 }

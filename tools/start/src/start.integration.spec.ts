@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { start as startService, StartupError } from '@animal-store/api/start';
-import { LocalPostgresError } from '@animal-store/local-postgres';
 import { createTestDatabase, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { ServiceProcess } from '@animal-store/test-kit/service-process';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -57,24 +56,20 @@ describe('npm start', () => {
     );
     expect(sessions).toEqual([{ role: 'animal_store_service', isSuperuser: false, isOwner: false }]);
     await expect(new LocalEnvironment({ DATA_DIR: dataDir }).open()).rejects.toThrow(
-      new LocalPostgresError(`The data folder ${dataDir} is in use by process ${service.process.pid}.`),
+      `The data folder ${dataDir} is in use by process ${service.process.pid}.`,
     );
 
     expect(await service.process.stop('SIGINT')).toBe(0);
     expect(await processesOf(dataDir)).toEqual([]);
   });
 
-  it('keeps the catalogue and the API key across a restart, serves again soon after PostgreSQL dies, and stops if its parent npm is gone', async () => {
-    const service = await start({ npm_lifecycle_event: 'start' }, ['sh', '-c', `"${process.execPath}" "${NODE}" "${BUILT}"; true`]);
+  it('keeps the catalogue and the API key across a restart, and stops if npm is killed', async () => {
+    const script = `child_process.spawn('sh', ['-c', '"$0" "${NODE}" "${BUILT}"; true', process.execPath], { stdio: 'inherit' })`;
+    const service = await start({ npm_lifecycle_event: 'start' }, [process.execPath, '-e', script]);
     expect(service.apiKey).toBe(apiKey);
     const get = () => fetch(`${service.url}/pets`, { headers: { authorization: `Bearer ${apiKey}` } });
     expect(await (await get()).json()).toMatchObject([{ name: 'Rex' }]);
     await runInShell(service.commands[1]);
-    const [pid] = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
-    process.kill(Number(pid), 'SIGKILL');
-    await waitFor(async () => expect((await get()).status).toBe(503));
-    await waitFor(async () => expect((await get()).status).toBe(200));
-    expect(await (await get()).json()).toHaveLength(2);
     await service.process.stop('SIGKILL');
     await waitFor(() => expect(get()).rejects.toThrow('fetch failed'));
     await waitFor(async () => expect(await processesOf(dataDir)).toEqual([]));
@@ -218,19 +213,6 @@ describe('runUntilStopped', () => {
     ]);
   });
 
-  it.each(['while the service starts', 'while the service runs'])('ends if PostgreSQL cannot be kept running, %s', async (when) => {
-    const { promise: failed, reject } = Promise.withResolvers<never>();
-    jest.spyOn(LocalEnvironment.prototype, 'failed', 'get').mockReturnValue(failed);
-    let isClosed = false;
-    const running = run({ DATABASE_URL: 'any' }, async () => {
-      setTimeout(() => reject(new LocalPostgresError('PostgreSQL died.')), 1);
-      if (when === 'while the service starts') await failed.catch(() => sleep(1));
-      return { url: 'http://localhost:3000', close: () => Promise.resolve((isClosed = true)) };
-    });
-    expect(await running).toMatchObject({ exitCode: 1, stderr: ['PostgreSQL died.'] });
-    expect(isClosed).toBe(true);
-  });
-
   it('stops PostgreSQL after the service, whose requests in progress need it', async () => {
     const calls = recordEnvironment();
     const running = run({ DATABASE_URL: 'any' }, () => ({
@@ -269,24 +251,26 @@ describe('runUntilStopped', () => {
     const calls = recordEnvironment();
     jest.spyOn(LocalEnvironment.prototype, 'open').mockImplementation(async () => {
       process.emit('SIGINT', 'SIGINT');
-      return Promise.resolve({});
+      return sleep(1, {});
     });
     expect(await run({}, () => Promise.reject(new Error('started')))).toEqual({ exitCode: 0, stdout: [], stderr: [] });
     expect(calls).toEqual(['PostgreSQL has stopped']);
   });
 
-  it('kills PostgreSQL and exits on a second Ctrl-C while the service stops', async () => {
+  it('stops PostgreSQL and exits on a second Ctrl-C while the service stops', async () => {
     const calls = recordEnvironment();
     const { promise: closed, resolve: close } = Promise.withResolvers<void>();
     const running = run({ DATABASE_URL: 'any' }, () => ({ url: 'http://localhost:3000', close: () => closed }));
     await waitFor(() => expect(console.log).toHaveBeenCalled());
     process.emit('SIGINT', 'SIGINT');
-    const exitCodes: unknown[] = [];
-    jest.spyOn(process, 'exit').mockImplementation((code) => exitCodes.push(code) as never);
+    process.emit('SIGINT', 'SIGINT');
+    expect(calls).toEqual([]);
     const now = performance.now();
     jest.spyOn(performance, 'now').mockReturnValue(now + 1_100);
+    const exit = jest.spyOn(process, 'exit').mockReturnValue(undefined as never);
     process.emit('SIGINT', 'SIGINT');
-    expect([...calls, ...exitCodes]).toEqual(['PostgreSQL is killed', 130]);
+    await waitFor(() => expect(exit).toHaveBeenCalledWith(130));
+    expect(calls).toEqual(['PostgreSQL has stopped']);
     close();
     await running;
   });
@@ -303,7 +287,6 @@ describe('runUntilStopped', () => {
   function recordEnvironment(): string[] {
     const calls: string[] = [];
     jest.spyOn(LocalEnvironment.prototype, 'close').mockImplementation(() => Promise.resolve(void calls.push('PostgreSQL has stopped')));
-    jest.spyOn(LocalEnvironment.prototype, 'kill').mockImplementation(() => void calls.push('PostgreSQL is killed'));
     return calls;
   }
 

@@ -1,14 +1,17 @@
+import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { PostgresServer } from '../postgres-server.js';
-import { createTemporaryFolder } from './temporary-folder.js';
+import { createTemporaryFolder, isRunning } from './temporary-folder.js';
+import { waitFor } from './wait-for.js';
 
 /** A durable server that can be killed and restarted, for fault tests. */
 export class DurablePostgres {
   private constructor(
     private readonly server: PostgresServer,
     private readonly settings: readonly string[],
-    private readonly port: number,
+    readonly url: string,
   ) {}
 
   /** Starts a new server. `settings` are for the command line of postgres, as `name=value`. */
@@ -18,48 +21,44 @@ export class DurablePostgres {
 
   private static async startIn(folder: string, settings: readonly string[]): Promise<DurablePostgres> {
     const server = await PostgresServer.open(folder);
-    const { client, port } = await server.start({ settings });
-    await client.end();
-    return new DurablePostgres(server, settings, port);
+    await server.start(settings);
+    return new DurablePostgres(server, settings, server.url());
   }
 
   /** Adds a hot standby. Stops the server to copy its data, then restarts it. */
   async addStandby(settings: readonly string[] = []): Promise<DurablePostgres> {
     const folder = await createTemporaryFolder();
     await this.stop();
-    await this.server.copyTo(folder);
+    await promisify(execFile)('cp', ['-a', `${this.server.folder}/.`, folder]);
     await this.restart();
     await writeFile(join(folder, 'postgres', 'standby.signal'), '');
     return DurablePostgres.startIn(folder, [`primary_conninfo=${this.url}`, ...settings]);
   }
 
-  get url(): string {
-    return this.server.url(this.port);
-  }
-
   /** Process id of the running server. */
   get pid(): number {
-    const pid = this.server.process?.pid;
+    const { pid } = this.server;
     if (pid === undefined) throw new Error('PostgreSQL is not running.');
     return pid;
   }
 
   /** Stops the server with a fast shutdown. */
-  async stop(): Promise<void> {
-    const pid = this.server.process?.pid;
-    if (pid !== undefined) await this.server.stop(pid);
+  stop(): Promise<void> {
+    return this.server.stop();
   }
 
   /** Kills the postmaster with SIGKILL. Its backends exit when they detect it. */
   async kill(): Promise<void> {
-    process.kill(this.pid, 'SIGKILL');
-    await this.server.exited();
+    const { pid } = this;
+    process.kill(pid, 'SIGKILL');
+    await waitFor(() => {
+      if (isRunning(pid)) throw new Error('The server still runs.');
+    });
   }
 
-  /** Restarts the server on the same port after `stop` or `kill`. */
-  async restart(): Promise<void> {
-    const { client } = await this.server.start({ settings: this.settings, port: this.port });
-    await client.end();
+  /** Restarts the server on the same port after `stop` or `kill`. Waits for the backends of a killed one. */
+  restart(): Promise<void> {
+    return waitFor(() => this.server.start(this.settings, Number(new URL(this.url).port)));
   }
 
   async remove(): Promise<void> {

@@ -1,7 +1,6 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isRunning } from '../postgres-server.js';
 
 /**
  * Creates a temporary folder for a server and removes the folders of killed processes. A server that still runs in one shuts down
@@ -13,4 +12,12 @@ export async function createTemporaryFolder(): Promise<string> {
     if (pid && !isRunning(Number(pid))) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
   }
   return mkdtemp(join(tmpdir(), `animal-store-postgres-${process.pid}-`));
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as { code?: unknown }).code === 'EPERM';
+  }
 }
