@@ -69,7 +69,7 @@ class DevWorkspace {
 
   /** Appends the code to the original source. */
   async change(code: string): Promise<void> {
-    const file = join(this.folder, 'apps/api/src/serve.ts');
+    const file = join(this.folder, 'apps/api/src/start.ts');
     this.original ??= await readFile(file, 'utf8');
     this.lastOrigin = this.origin;
     this.changedAt = this.process.output.length;
@@ -141,7 +141,7 @@ describe('npm run dev', () => {
 
   it('keeps serving and reports the error when a source does not compile', async () => {
     await dev.change('export const = 1;');
-    await waitFor(() => expect(dev.output).toMatch(/apps\/api\/src\/serve\.ts:\d+[^]*Waiting for a change\./));
+    await waitFor(() => expect(dev.output).toMatch(/apps\/api\/src\/start\.ts:\d+[^]*Waiting for a change\./));
     await waitFor(() => expect(dev.output).toContain('TS1134'));
     expect(await dev.health()).toBe(200);
     await dev.fix();
@@ -149,7 +149,7 @@ describe('npm run dev', () => {
 
   it('reports the error when a source does not load, and serves after the next change', async () => {
     await dev.change("throw new Error('broken on load');");
-    await waitFor(() => expect(dev.output).toMatch(/Error: broken on load[^]*serve\.ts:\d+[^]*Waiting for file changes/));
+    await waitFor(() => expect(dev.output).toMatch(/Error: broken on load[^]*start\.ts:\d+[^]*Waiting for file changes/));
     await dev.fix();
   });
 
