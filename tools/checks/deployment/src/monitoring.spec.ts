@@ -1,7 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { alerts, dashboard, type Panel, readChartFile, readWorkspaceFile, RULE_FILES, rules } from './testing/files.js';
-import { parseQuery } from './testing/queries.js';
+import { alerts, dashboard, readChartFile, readWorkspaceFile, RULE_FILES, rules } from './testing/files.js';
 
 const runbook = readWorkspaceFile('docs/runbook.md');
 const [, ...sections] = runbook.split(/^### /m);
@@ -108,40 +107,4 @@ it('docs/runbook.md names panels that exist', () => {
   const named = [...text.matchAll(/_([^_\n]+)_/g)].map(([, title]) => title);
   expect(named.length).toBeGreaterThan(10);
   expect(panels.map(({ title }) => title)).toEqual(expect.arrayContaining(named));
-});
-
-it('no two panels overlap', () => {
-  const overlap = ({ gridPos: one }: Panel, { gridPos: other }: Panel) =>
-    one.x < other.x + other.w && other.x < one.x + one.w && one.y < other.y + other.h && other.y < one.y + one.h;
-  const pairs = panels.flatMap((one, index) =>
-    panels
-      .slice(index + 1)
-      .filter((other) => overlap(one, other))
-      .map(({ title }) => [one.title, title]),
-  );
-  expect(pairs).toEqual([]);
-  expect(panels.filter(({ gridPos }) => gridPos.x + gridPos.w > 24)).toEqual([]);
-});
-
-describe('parseQuery', () => {
-  it('returns metrics, matchers and grouping labels', () => {
-    expect(parseQuery('sum by (le) (rate(a_bucket{job="x", status=~"5.."}[5m])) > 1 and absent(up) or recorded:rate5m')).toEqual({
-      selectors: [
-        {
-          metric: 'a_bucket',
-          matchers: [
-            { label: 'job', operator: '=', value: 'x' },
-            { label: 'status', operator: '=~', value: '5..' },
-          ],
-        },
-        { metric: 'up', matchers: [] },
-        { metric: 'recorded:rate5m', matchers: [] },
-      ],
-      grouping: ['le'],
-    });
-  });
-
-  it.each(['sum(', 'rate(a[5m]', 'a{job=}', 'foo bar'])('rejects %s', (expr) => {
-    expect(() => parseQuery(expr)).toThrow('invalid PromQL');
-  });
 });

@@ -36,12 +36,11 @@ export const alerts: readonly (Rule & { readonly alert: string })[] = rules.flat
   alert === undefined ? [] : [{ alert, ...rule }],
 );
 
-export interface Panel {
+interface Panel {
   readonly id: number;
   readonly type: string;
   readonly title: string;
   readonly description?: string;
-  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
   readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
 }
 
