@@ -8,12 +8,12 @@ import { Metrics } from '../observability/metrics.js';
 import { ShedRequests } from '../observability/shed-requests.js';
 import { RawConnection } from './testing/raw-connection.js';
 import { ConnectionLimit, connectionOf } from './connection.js';
-import { createHttpServer } from './http-server.js';
+import { createHttpServer, silenceTimeoutMs } from './http-server.js';
 import { SocketErrors } from './socket-errors.js';
 
 const MAX = 200;
 /** 1 % of the maximum. */
-const BATCH = 2;
+const REFUSED = 2;
 
 let server: EventEmitter;
 let metrics: Metrics;
@@ -33,7 +33,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-type State = 'unused' | 'idle' | 'busy';
+type State = 'idle' | 'busy';
 
 /** Opens a connection to the server. */
 function open(state: State): { readonly socket: Socket; readonly written: string[] } {
@@ -42,7 +42,6 @@ function open(state: State): { readonly socket: Socket; readonly written: string
   jest.spyOn(socket, 'write').mockImplementation((text) => written.push(String(text)) > 0);
   server.emit('connection', socket);
   const connection = connectionOf(socket);
-  connection.isUsed = state !== 'unused';
   connection.pending = state === 'busy' ? 1 : 0;
   return { socket, written };
 }
@@ -51,32 +50,27 @@ const openMany = (count: number, state: State) => Array.from({ length: count }, 
 const closed = (connections: readonly { readonly socket: Socket }[]) => connections.filter(({ socket }) => socket.destroyed);
 
 describe('above the maximum', () => {
-  it('closes the oldest unused connections, then the oldest idle ones', () => {
-    const idle = openMany(MAX - BATCH - 1, 'idle');
-    const unused = openMany(BATCH + 1, 'unused');
-    expect(closed([...idle, ...unused])).toEqual([]);
-    const newest = [open('busy')];
-    expect(closed([...idle, ...unused])).toEqual(unused.slice(0, BATCH));
-    newest.push(open('busy'), open('busy'));
-    expect(closed([...idle, ...unused])).toEqual(unused);
-    newest.push(open('busy'), open('busy'));
-    expect(closed([...idle, ...unused])).toEqual([...idle.slice(0, BATCH), ...unused]);
-    expect(closed(newest)).toEqual([]);
+  it('closes the oldest idle connection for each new one', () => {
+    const busy = openMany(MAX - 3, 'busy');
+    const idle = openMany(3, 'idle');
+    expect(closed([...busy, ...idle])).toEqual([]);
+    const newest = openMany(2, 'busy');
+    expect(closed([...busy, ...idle, ...newest])).toEqual(idle.slice(0, 2));
   });
 
   it('responds with 503 if all connections are busy, and destroys those above a small reserve without a response', async () => {
     openMany(MAX, 'busy');
-    const refused = openMany(BATCH, 'unused');
+    const refused = openMany(REFUSED, 'idle');
     for (const { socket, written } of refused) {
       expect(written.join()).toMatch(
         /^HTTP\/1\.1 503 [^]*\r\nRetry-After: 1\r\n[^]*^access-control-allow-origin: https:\/\/a\.example\r\n/m,
       );
       expect([connectionOf(socket).isEnded, socket.destroyed]).toEqual([true, false]);
     }
-    const [destroyed] = openMany(1, 'unused');
+    const [destroyed] = openMany(1, 'idle');
     expect([destroyed?.written, destroyed?.socket.destroyed]).toEqual([[], true]);
     for (const { socket } of refused) socket.destroy();
-    expect((await metrics.requestsShed.get()).values).toMatchObject([{ labels: { reason: 'connections' }, value: BATCH + 1 }]);
+    expect((await metrics.requestsShed.get()).values).toMatchObject([{ labels: { reason: 'connections' }, value: REFUSED + 1 }]);
   });
 
   it('searches for idle connections again after 100 ms', () => {
@@ -88,7 +82,7 @@ describe('above the maximum', () => {
     expect(closed(busy)).toEqual([]);
     now += 1;
     expect(open('busy').written).toEqual([]);
-    expect(closed(busy)).toEqual(busy.slice(0, BATCH));
+    expect(closed(busy)).toEqual(busy.slice(0, 1));
   });
 });
 
@@ -155,6 +149,17 @@ it('a connection that is reset before it is accepted is closed', () => {
   server.emit('connection', socket);
   expect(socket.destroyed).toBe(true);
 });
+
+it.each([
+  [3_000, 30_000],
+  [60_000, 130_000],
+  [0, 0],
+])(
+  'a silent connection with a request is closed later than a request with statements of %i ms ends',
+  (databaseStatementTimeoutMs, timeout) => {
+    expect(silenceTimeoutMs({ databaseConnectTimeoutMs: 2_500, databaseStatementTimeoutMs })).toBe(timeout);
+  },
+);
 
 it('forgets closed connections', async () => {
   for (let i = 0; i < 2 * MAX; i++) open('busy').socket.destroy();

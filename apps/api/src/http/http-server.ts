@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { PublicUrl } from '@animal-store/http-kit';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ACCEPT_PATCH, HEADER_SECTION_BYTES, HTTP_ERRORS, HttpError, MAX_HEADER_FIELDS, MAX_TARGET_LENGTH } from '../errors/http-errors.js';
@@ -13,15 +13,15 @@ import { allowOrigins, preflightHeaders } from './cors.js';
 import { announceDeprecations } from './deprecation.guard.js';
 import { addEntityTags } from './entity-tags.js';
 import { type LoadLimits, LoadShedding } from './load-shedding.js';
-import { HalfReceivedRequests, hasUnknownFraming, RequestBodies } from './request-body.js';
+import { hasUnknownFraming, RequestBodies } from './request-body.js';
 import { RouteTable } from './routes.js';
-import { type SocketErrorOptions, SocketErrors } from './socket-errors.js';
+import { isContinue, type SocketErrorOptions, SocketErrors } from './socket-errors.js';
 
 export const HEADERS_TIMEOUT_MS = 5_000;
 export const REQUEST_TIMEOUT_MS = 10_000;
 export const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
-/** Timeout of a silent connection with a pending request. Longer than any request takes: it only affects clients that do not read. */
+/** Minimum timeout of a silent connection with a pending request. */
 export const SILENCE_TIMEOUT_MS = 30_000;
 
 /** Replaces a target that the router cannot parse. Clients cannot send it: Node's HTTP parser rejects white space in targets. */
@@ -36,7 +36,18 @@ export interface HttpOptions extends LoadLimits {
   readonly trustedProxies: readonly string[];
   readonly maxConnections: number;
   readonly logRequestsSample: number;
+  readonly databaseConnectTimeoutMs: number;
+  readonly databaseStatementTimeoutMs: number;
 }
+
+/** Returns a timeout that is longer than any request takes, so that it only affects clients that do not read; 0 is none. */
+export function silenceTimeoutMs({ databaseConnectTimeoutMs, databaseStatementTimeoutMs }: SilenceOptions): number {
+  if (databaseStatementTimeoutMs === 0) return 0;
+  // A request waits for at most two statements.
+  return Math.max(SILENCE_TIMEOUT_MS, 2 * (databaseConnectTimeoutMs + databaseStatementTimeoutMs) + 5_000);
+}
+
+type SilenceOptions = Pick<HttpOptions, 'databaseConnectTimeoutMs' | 'databaseStatementTimeoutMs'>;
 
 /**
  * Fastify with every hook, in the order in which they run. Guards, pipes and the handler follow (app.module.ts).
@@ -52,7 +63,7 @@ export class HttpServer {
     const { corsOrigins } = options;
     const publicUrl = new PublicUrl(options.publicBaseUrl, options.docsUrl);
     const shed = new ShedRequests(metrics, logger);
-    const server = createHttpServer({ ...options, publicUrl, shed });
+    const server = createHttpServer({ ...options, publicUrl, shed, connectionTimeout: silenceTimeoutMs(options) });
     this.publicUrl = publicUrl;
     this.fastify = server;
 
@@ -61,7 +72,7 @@ export class HttpServer {
     announceDeprecations(server, publicUrl);
     addEntityTags(server);
 
-    // First, because a later hook may respond without reading the body, and its response may be the last one of its connection.
+    // First, because a later hook may respond, and its response may be the last one of its connection.
     endConnections(server, this.draining);
     // Before all hooks that may reject a request, so that rejected requests have a span too.
     tracing?.traceRequests(server);
@@ -76,11 +87,10 @@ export class HttpServer {
     // These two run after the response, so they cover every request.
     logRequests(server, logger, options.logRequestsSample);
     measureRequests(server, metrics);
-    // Before any work on the request.
-    const load = new LoadShedding(options, publicUrl, metrics, shed);
-    load.register(server);
-    // Last: reads the body, before the guards run.
-    new RequestBodies(new HalfReceivedRequests(options.maxInFlight, load, shed)).register(server);
+    // Reads the body, before the guards run.
+    new RequestBodies(shed).register(server);
+    // Last, before the guards.
+    new LoadShedding(options, publicUrl, metrics, shed).register(server);
   }
 }
 
@@ -88,15 +98,16 @@ export class HttpServer {
 export function createHttpServer({
   trustedProxies,
   maxConnections,
+  connectionTimeout = SILENCE_TIMEOUT_MS,
   ...options
-}: SocketErrorOptions & Pick<HttpOptions, 'trustedProxies' | 'maxConnections'>): FastifyInstance {
+}: SocketErrorOptions & Pick<HttpOptions, 'trustedProxies' | 'maxConnections'> & { connectionTimeout?: number }): FastifyInstance {
   const errors = new SocketErrors(options);
   const instance: FastifyInstance = fastify({
     logger: false,
     genReqId: requestIdOf,
     // Without trusted proxies, X-Forwarded-For is ignored.
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    serverFactory: (handle) => createNodeServer(trustedProxies.length === 0 ? handle : withAddresses(handle)),
+    serverFactory: (handle) => createNodeServer(trustedProxies.length === 0 ? handle : withAddresses(handle), connectionTimeout),
     // Requests that reach a closing process are still processed; then their connections are closed.
     return503OnClosing: false,
     // The header section contains the request target, so no parameter can be longer.
@@ -124,7 +135,7 @@ function withAddresses(handle: RequestListener): RequestListener {
   };
 }
 
-function createNodeServer(handle: RequestListener): Server {
+function createNodeServer(handle: RequestListener, timeout: number): Server {
   const server = createServer(
     {
       maxHeaderSize: HEADER_SECTION_BYTES,
@@ -146,12 +157,12 @@ function createNodeServer(handle: RequestListener): Server {
         request.resume();
         return;
       }
-      connection.isUsed = true;
+      connection.lastRequest = request;
       connection.pending++;
       handle(request, response);
     },
   );
-  server.timeout = SILENCE_TIMEOUT_MS;
+  server.timeout = timeout;
   // A client may end its side of the connection after its last request and still gets the response (RFC 9112, section 9.6).
   Object.assign(server, { httpAllowHalfOpen: true });
   // A hook counts the fields; Node silently drops those above its limit.
@@ -179,13 +190,12 @@ function rejectMalformedRequests(fastify: FastifyInstance): void {
 }
 
 function errorOf({ raw, url, originalUrl }: FastifyRequest, reply: FastifyReply): HttpError | undefined {
-  const { host, upgrade } = raw.headers;
+  const { host, upgrade, expect } = raw.headers;
   const end = () => {
     connectionOf(raw.socket).isEnded = true;
     reply.header('connection', 'close');
   };
-  // Node drops the bytes that arrived after an upgrade request, so the next bytes may begin in the middle of a body.
-  if (upgrade !== undefined) end();
+  if (upgrade !== undefined && mayHaveDroppedBytes(raw)) end();
   // Node's parser treats a request line without a version as HTTP/0.9.
   if (raw.httpVersionMajor < 1 || hasUnknownFraming(raw)) {
     end();
@@ -195,10 +205,27 @@ function errorOf({ raw, url, originalUrl }: FastifyRequest, reply: FastifyReply)
     end();
     return new HttpError(HTTP_ERRORS.malformedRequest, 'The request must have exactly one valid Host header.');
   }
+  if (expect !== undefined && raw.httpVersion === '1.1' && !isContinue(raw)) {
+    end();
+    return new HttpError(HTTP_ERRORS.expectationFailed);
+  }
   if (url === UNREADABLE_TARGET) return new HttpError(HTTP_ERRORS.malformedRequest);
   if (originalUrl.length > MAX_TARGET_LENGTH) return new HttpError(HTTP_ERRORS.uriTooLong);
   if (raw.rawHeaders.length > 2 * MAX_HEADER_FIELDS) return new HttpError(HTTP_ERRORS.headersTooLarge);
   return undefined;
+}
+
+const END_OF_HEAD = '\r\n\r\n';
+
+/**
+ * Returns whether bytes may have followed a request with Upgrade, which is ignored. Node.js drops them, so the next ones may begin in the
+ * middle of a body.
+ */
+function mayHaveDroppedBytes({ headers, socket }: IncomingMessage): boolean {
+  if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0) return true;
+  const { parser } = socket as { parser?: { getCurrentBuffer?: () => Buffer | undefined } };
+  const received = parser?.getCurrentBuffer?.();
+  return received?.indexOf(END_OF_HEAD) !== (received?.length ?? 0) - END_OF_HEAD.length;
 }
 
 /** Responds to OPTIONS on every known path, also to preflights, with the methods it has. */

@@ -1,26 +1,14 @@
-import { type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { PublicUrl } from '@animal-store/http-kit';
 import type { ErrorDefinition } from '@animal-store/kernel';
 import { defaultErrorBody, helpLink } from '../errors/error-response.js';
-import {
-  HTTP_ERRORS,
-  HttpError,
-  type HttpErrorDefinition,
-  MAX_TARGET_LENGTH,
-  RETRY_AFTER_SECONDS,
-  SERVICE_UNAVAILABLE,
-} from '../errors/http-errors.js';
+import { HTTP_ERRORS, HttpError, type HttpErrorDefinition, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
 import { declaresTooLargeBody, hasUnknownFraming } from './request-body.js';
 import { connectionOf } from './connection.js';
 import { corsHeaders } from './cors.js';
 import { newRequestId } from '../observability/identify-requests.js';
-
-const LONG_TARGET = new RegExp(`^[A-Z]+ [^ \\r\\n]{${String(MAX_TARGET_LENGTH + 1)}}`);
-
-/** RFC 9110, section 10.1.1. */
-const CONTINUE = /^100-continue$/i;
 
 export interface SocketErrorOptions {
   readonly corsOrigins: readonly string[];
@@ -40,20 +28,11 @@ export class SocketErrors {
 
   /** Handles Expect and CONNECT, to which Node would respond without our error shape. */
   register(server: Server): void {
-    const rejectExpectation: RequestListener = (request, response) => {
-      connectionOf(request.socket).isEnded = true;
-      const { status, headers, body } = errorResponse(HTTP_ERRORS.expectationFailed, this.options.publicUrl);
-      response.writeHead(status, { ...headers, ...this.corsHeadersFor(request.headers.origin) }).end(body);
-    };
-    server.on('checkExpectation', rejectExpectation);
+    // The hooks reject expectations other than 100-continue.
+    server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     server.on('checkContinue', (request, response) => {
-      // Node.js also emits this for values that only contain 100-continue.
-      if (!CONTINUE.test(request.headers.expect ?? '')) {
-        rejectExpectation(request, response);
-        return;
-      }
       // A client that gets no 100 Continue need not send its body. Node.js closes its connection after the response.
-      if (!declaresTooLargeBody(request) && !hasUnknownFraming(request)) response.writeContinue();
+      if (isContinue(request) && !declaresTooLargeBody(request) && !hasUnknownFraming(request)) response.writeContinue();
       server.emit('request', request, response);
     });
     server.on('connect', ({ headers, socket }) => {
@@ -70,22 +49,25 @@ export class SocketErrors {
   /** Responds to an error of the HTTP parser or a timeout, then closes the connection. */
   onClientError(error: ClientError, socket: Socket): void {
     const connection = connectionOf(socket);
-    connection.hasTimedOut ||= error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+    const { lastRequest } = connection;
+    const definition = definitionOf(error);
     if (error.code === 'ECONNRESET') {
       socket.destroy();
     } else if (connection.isEnded || error.code === 'HPE_CLOSED_CONNECTION') {
       // The last response of the connection is being sent. Further input is dropped.
       connection.isEnded = true;
-    } else if (connection.receiving && !connection.receiving.request.raw.complete) {
-      connection.isEnded = true;
-      connection.receiving.abandon(new HttpError(definitionOf(error)));
+    } else if (lastRequest && !lastRequest.complete) {
+      connection.isBodyLost = true;
+      // The response may have been sent already.
+      connection.endWith(() => connection.close());
+      if (lastRequest.listenerCount('error') > 0) lastRequest.emit('error', new HttpError(definition));
     } else {
-      const definition = definitionOf(error);
       // Browsers open connections in advance, and may not use them.
       if (definition === HTTP_ERRORS.requestTimeout && socket.bytesRead > 0) this.options.shed.count('slow_headers');
       const origin = originOf(error);
       connection.endWith(() => {
-        this.writeAndClose(socket, definition, origin === undefined ? this.corsHeadersOfUnknown() : this.corsHeadersFor(origin));
+        const cors = origin === undefined ? this.corsHeadersOfUnknown() : this.corsHeadersFor(origin);
+        this.writeAndClose(socket, definition, cors, isHead(error));
       });
     }
   }
@@ -105,28 +87,37 @@ export class SocketErrors {
     return this.corsHeadersFor(corsOrigins.length === 1 ? corsOrigins[0] : undefined);
   }
 
-  private writeAndClose(socket: Socket, error: HttpErrorDefinition | ErrorDefinition, extra: Record<string, string>): void {
+  private writeAndClose(
+    socket: Socket,
+    error: HttpErrorDefinition | ErrorDefinition,
+    extra: Record<string, string>,
+    isHeadRequest = false,
+  ): void {
     const { status, headers, body } = errorResponse(error, this.options.publicUrl);
     const lines = Object.entries({ ...headers, ...extra }).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.write(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
+    socket.write(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${isHeadRequest ? '' : body}`);
     connectionOf(socket).close();
   }
 }
 
-function definitionOf({ code, rawPacket }: ClientError): HttpErrorDefinition {
+/** Returns whether the expectation is 100-continue (RFC 9110, section 10.1.1). Node.js also accepts values that only contain it. */
+export function isContinue({ headers }: IncomingMessage): boolean {
+  return /^100-continue$/i.test(headers.expect ?? '');
+}
+
+function definitionOf({ code }: ClientError): HttpErrorDefinition {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return HTTP_ERRORS.requestTimeout;
-  if (code === 'HPE_HEADER_OVERFLOW') return startsWithLongTarget(rawPacket) ? HTTP_ERRORS.uriTooLong : HTTP_ERRORS.headersTooLarge;
-  return HTTP_ERRORS.malformedRequest;
+  return code === 'HPE_HEADER_OVERFLOW' ? HTTP_ERRORS.headersTooLarge : HTTP_ERRORS.malformedRequest;
+}
+
+/** A response to HEAD has no body, whatever its status. */
+function isHead({ rawPacket }: ClientError): boolean {
+  return Buffer.isBuffer(rawPacket) && rawPacket.toString('latin1', 0, 5) === 'HEAD ';
 }
 
 function originOf({ rawPacket }: ClientError): string | undefined {
   if (!Buffer.isBuffer(rawPacket)) return undefined;
   return /\r\norigin:([^\r\n]*)/i.exec(rawPacket.toString('latin1'))?.[1]?.trim();
-}
-
-/** Returns whether the target is too long. Node's parser counts it as part of the header section and reports the same error for both. */
-function startsWithLongTarget(packet: unknown): boolean {
-  return Buffer.isBuffer(packet) && LONG_TARGET.test(packet.toString('latin1'));
 }
 
 function errorResponse(

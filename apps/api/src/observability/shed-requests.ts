@@ -6,7 +6,7 @@ const LOG_INTERVAL_MS = 10_000;
 const OVERLOAD: Readonly<Record<string, string>> = {
   in_flight: 'MAX_IN_FLIGHT requests are in progress',
   event_loop_lag: 'the event loop is late by more than MAX_EVENT_LOOP_LAG_MS',
-  receiving: 'more than MAX_IN_FLIGHT bodies are being received',
+  receiving: 'half-received bodies need more than 64 MiB',
   connections: 'MAX_CONNECTIONS connections are open, and none is idle',
 };
 

@@ -2,7 +2,7 @@ import { INVALID_REQUEST } from '@animal-store/http-kit';
 import { DomainError } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ReceivedBody, splitUnquoted } from '../http/request-body.js';
+import type { ReceivedBody } from '../http/request-body.js';
 import { CompiledDto, unknownNameMessage } from './compiled-dto.js';
 import { dtosOf } from './validation.pipe.js';
 
@@ -49,4 +49,14 @@ export function prefersStrictHandling(field: string): boolean {
     return equals >= 0 && /^(?:strict|"strict")$/i.test(setting.slice(equals + 1).trim());
   }
   return false;
+}
+
+const PARTS = {
+  ',': /(?:[^",]|"(?:[^"\\]|\\.)*"?)*/g,
+  ';': /(?:[^";]|"(?:[^"\\]|\\.)*"?)*/g,
+};
+
+/** Splits a field at a separator outside of quoted strings (RFC 9110, section 5.6.4) into trimmed parts. Empty parts may be added after others. Takes linear time. */
+function splitUnquoted(field: string, separator: keyof typeof PARTS): string[] {
+  return (field.match(PARTS[separator]) ?? []).map((part) => part.trim());
 }
