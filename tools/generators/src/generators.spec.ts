@@ -15,7 +15,7 @@ import { generateResource, type ResourceOptions } from './resource/resource.gene
 import { contentOf, expectFormatted, problemsIn } from './testing/generated-code.js';
 
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
-const LAYERS = ['contract', 'domain', 'application', 'infrastructure', 'http', 'testing'];
+const LAYERS = ['contract', 'domain', 'application', 'infrastructure', 'http'];
 const MAX_FILES = 52;
 /** The part of docs/architecture.md that the generator edits. The suite `generators` uses the whole page. */
 const MAP = '- [`libs/pets`](../libs/pets/README.md): pets\n\n**Platform**\n';
@@ -98,7 +98,7 @@ describe.each([
         `libs/${context}/domain/src/${singular}.ts`,
         `libs/${context}/http/src/${context}.controller.ts`,
         `libs/${context}/infrastructure/src/${context}.integration.spec.ts`,
-        `libs/${context}/testing/src/${context}-suite.ts`,
+        `libs/${context}/infrastructure/src/testing/${singular}-builder.ts`,
       ]),
     );
     expect(changes.flatMap((file) => (/<%|%>|__/.test(contentOf(file)) ? file.path : []))).toEqual([]);
@@ -246,7 +246,7 @@ describe('nx g @animal-store/tools:resource', () => {
 
   it('generates the files of the resource, only in the folders of the context and in the client', () => {
     const created = zebras.listChanges().flatMap(({ type, path }) => (type === 'CREATE' && !beforeResource.has(path) ? [path] : []));
-    expect(created).toHaveLength(23);
+    expect(created).toHaveLength(20);
     const own = new RegExp(`^(?:libs/${ZEBRAS}/(?:${LAYERS.join('|')})|apps/api-e2e/src/contexts/${ZEBRAS}|libs/client)/.*hoof-print`);
     expect(created.filter((path) => !own.test(path))).toEqual([]);
     expect(created.filter((path) => /<%|%>|__/.test(textOf(zebras, path)))).toEqual([]);
@@ -286,10 +286,10 @@ describe('nx g @animal-store/tools:resource', () => {
     ['an unknown context', { context: 'shops' }, 'unknown context "shops"; must be one of'],
     ['an unknown parent', { parent: 'horse' }, `the context ${ZEBRAS} has no resource "horse": `],
     ['a resource that exists', { name: 'hoof-prints', singular: 'hoof-print' }, 'the client already exports HoofPrint'],
-    ['the name of its context', { name: ZEBRAS, singular: ZEBRA.file }, 'Repository would have two meanings'],
+    ['the name of its context', { name: ZEBRAS, singular: ZEBRA.file }, 'would have two meanings'],
     ['a reserved word', { name: 'classes', singular: 'class' }, 'class is a reserved word of TypeScript'],
     ['a name of the templates', { name: 'queries', singular: 'query' }, 'query would have two meanings'],
-    ['a name of its parent', { name: `${ZEBRA.file}-lists`, singular: `${ZEBRA.file}-view` }, 'already exports'],
+    ['a name of its parent', { name: `${ZEBRA.file}-lists`, singular: `${ZEBRA.file}-view` }, 'would have two meanings'],
     [
       'a name of the client',
       { name: 'request-attempts', singular: 'request-attempt' },
@@ -308,11 +308,11 @@ describe('nx g @animal-store/tools:resource', () => {
   });
 
   it('names what a changed context lacks', async () => {
-    const index = `libs/${ZEBRAS}/testing/src/index.ts`;
+    const index = `libs/${ZEBRAS}/domain/src/index.ts`;
     const text = textOf(zebras, index);
-    zebras.write(index, text.replace(`InMemory${Entities} }`, `InMemory${Entities} as InMemoryOnes }`));
+    zebras.write(index, text.replace(`${Entity}Repository }`, `${Entity}Repository as OtherRepository }`));
     await expect(generateResource(zebras, { name: 'manes', singular: 'mane', context: ZEBRAS, parent: ZEBRA.file })).rejects.toThrow(
-      `libs/${ZEBRAS}/testing does not export InMemory${Entities}; a generated resource requires it`,
+      `libs/${ZEBRAS}/domain/src/index.ts does not export ${Entity}Repository; a generated resource requires it`,
     );
     zebras.write(index, text);
   });

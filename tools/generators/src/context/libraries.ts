@@ -21,22 +21,17 @@ export const LIBRARIES: readonly Library[] = [
   },
   {
     layer: 'application',
-    references: ['../testing', '../../kernel', '../domain'],
+    references: ['../../kernel', '../domain'],
     contents: () => 'the use cases, which are plain classes',
   },
   {
     layer: 'infrastructure',
-    references: ['../../kernel', '../testing', '../domain', '../contract', '../../test-kit', '../../database'],
+    references: ['../../kernel', '../domain', '../contract', '../../test-kit', '../../database'],
     contents: ({ schema }) => `the PostgreSQL schema \`${schema}\`, with entities, migrations and adapters`,
   },
   {
     layer: 'http',
     references: ['../infrastructure', '../application', '../../kernel', '../domain', '../contract', '../../http-kit'],
     contents: () => 'the controller, its DTOs, and the Nest module',
-  },
-  {
-    layer: 'testing',
-    references: ['../../kernel', '../domain', '../contract'],
-    contents: () => 'a builder, the in-memory adapter, and the suite for adapters',
   },
 ];

@@ -32,11 +32,6 @@ function addExports(tree: Tree, { context, file, resource, Entity, Entities, CON
     },
     application: { [`create-${file}`]: `Create${Entity}`, [`list-${resource}`]: `List${Entities}` },
     infrastructure: { [`typeorm-${file}-reader`]: `TypeOrm${Entity}Reader`, [`typeorm-${file}-repository`]: `TypeOrm${Entity}Repository` },
-    testing: {
-      [`in-memory-${resource}`]: `InMemory${Entities}`,
-      [`${file}-builder`]: `aNew${Entity}, OTHER_${CONSTANT}_VALUES`,
-      [`${resource}-suite`]: `describe${Entities}Suite, type ${Entities}Adapter`,
-    },
   };
   for (const [layer, modules] of Object.entries(exports)) {
     editFile(tree, `libs/${context}/${layer}/src/index.ts`, (index) =>

@@ -11,7 +11,7 @@ import { isDistributed, registerResource } from './register-resource.ts';
 const FILES = join(import.meta.dirname, 'files');
 /** Of PostgreSQL, in bytes. */
 const MAX_IDENTIFIER_LENGTH = 63;
-const LAYERS = ['domain', 'application', 'infrastructure', 'http', 'testing'];
+const LAYERS = ['domain', 'application', 'infrastructure', 'http'];
 
 export interface ResourceOptions {
   readonly name: string;
@@ -95,15 +95,17 @@ function namesOfParent(tree: Tree, context: string, parent: string): NestedNames
   if (schema !== snakeCase(context)) throw new Error(`${entity} has no class ${Class} with a table of the schema ${snakeCase(context)}`);
   const resource = table.replaceAll('_', '-');
   const { schema: _, context: __, ...names } = namesOfContext(resource, parent);
-  assertExports(tree, `libs/${context}/domain`, [`${names.Entity}Reader`, `${names.Entity}Repository`, `${names.CONSTANT}_NOT_FOUND`]);
-  assertExports(tree, `libs/${context}/testing`, [`aNew${names.Entity}`, `OTHER_${names.CONSTANT}_VALUES`, `InMemory${names.Entities}`]);
+  const index = `libs/${context}/domain/src/index.ts`;
+  assertExports(tree, index, [`${names.Entity}Reader`, `${names.Entity}Repository`, `${names.Entity}View`, `${names.CONSTANT}_NOT_FOUND`]);
+  const builder = `libs/${context}/infrastructure/src/testing/${parent}-builder.ts`;
+  if (!tree.exists(builder)) throw new Error(`${builder} is missing; a generated resource requires it`);
   return { ...names, resource, table };
 }
 
-function assertExports(tree: Tree, library: string, required: readonly string[]): void {
-  const exported = exportsOf(readText(tree, `${library}/src/index.ts`));
+function assertExports(tree: Tree, file: string, required: readonly string[]): void {
+  const exported = exportsOf(readText(tree, file));
   const missing = required.filter((name) => !exported.includes(name));
-  if (missing.length > 0) throw new Error(`${library} does not export ${missing.join(' and ')}; a generated resource requires it`);
+  if (missing.length > 0) throw new Error(`${file} does not export ${missing.join(' and ')}; a generated resource requires it`);
 }
 
 /** @throws Error if the client or the API already has a name of the resource */

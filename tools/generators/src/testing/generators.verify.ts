@@ -59,7 +59,7 @@ function writeMigration(context: string, name: string): void {
 
 /** Jest also succeeds without a spec. The http library has none: the end-to-end spec tests it. */
 const expectTestsRan = (output: string, context: string) => {
-  const projects = ['domain', 'application', 'infrastructure', 'testing'].map((layer) => `${context}-${layer}`);
+  const projects = ['domain', 'application', 'infrastructure'].map((layer) => `${context}-${layer}`);
   const logs = output.split(/^> nx run /m);
   for (const project of projects) {
     const log = logs.find((text) => text.startsWith(`${project}:test`));
