@@ -52,6 +52,16 @@ it.each([
   ['20 in all', [limit(20)], { status: 'ok', found: expect.stringMatching(/max_connections allows 20, of which 20 are free$/) }],
   ['9 free', [limit(30, 21)], { status: 'warning', found: expect.stringMatching(/of which 9 are free: requests wait for connections$/) }],
   ['10 free', [limit(30, 20)], { status: 'warning', found: expect.stringMatching(/of which 10 are free: too few/) }],
+  [
+    'a larger limit that is fuller',
+    [limit(50, 10), limit(200, 170, 'larger')],
+    { found: expect.stringMatching(/larger allows 200, of which 30 are free$/) },
+  ],
+  [
+    'a limit that is always too low, and one that is fuller at present',
+    [limit(100, 95), limit(9, 0, 'lower')],
+    { status: 'error', found: expect.stringMatching(/lower allows 9, of which 9 are free: requests wait for connections$/) },
+  ],
   ['20 free, and fewer of another limit', [limit(50, 30), limit(25, 10, 'other')], { found: expect.stringMatching(/other allows 25/) }],
 ])('with %s, 10 connections are %j', (_what, limits, outcome) => {
   expect(describeRoom('10 connections', 10, limits)).toMatchObject(outcome);

@@ -258,10 +258,9 @@ export async function checkConnections(
 
 export function describeRoom(description: string, needed: number, limits: readonly Limit[]): Outcome {
   const fixes = (name: string) => ['lower DATABASE_POOL_SIZE', `raise ${name}`];
-  const [tightest] = limits
-    .filter(({ maximum }) => maximum >= 0)
-    .map(({ name, maximum, usedByOthers }) => ({ name, maximum, free: maximum - usedByOthers }))
-    .sort((one, other) => one.free - other.free);
+  const bounded = limits.filter(({ maximum }) => maximum >= 0).map((limit) => ({ ...limit, free: limit.maximum - limit.usedByOthers }));
+  // A limit that can never be enough comes before one that is full at present.
+  const [tightest] = bounded.sort((a, b) => Number(a.maximum >= needed) - Number(b.maximum >= needed) || a.free - b.free);
   if (!tightest) return ok(`the service opens up to ${description}`);
   const { name, maximum, free } = tightest;
   const found = `the service opens up to ${description}, and ${name} allows ${String(maximum)}, of which ${String(free)} are free`;

@@ -177,36 +177,6 @@ describe('colours', () => {
   });
 });
 
-describe('complete', () => {
-  it.each(['bash', 'zsh'])('prints the script for %s', async (shell) => {
-    const { exitCode, stdout, stderr } = await runOffline(['complete', shell]);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    expect(stdout).toContain(`# ${shell} completion for animal-store`);
-    expect(stdout).toContain('animal-store complete --');
-    expect(stdout).not.toMatch(/^readonly /m);
-  });
-
-  it.each([
-    [['ke'], ['keys']],
-    [['keys', 'ro'], ['rotate']],
-    [['keys', 'create', '--sc'], ['--scope']],
-    [
-      ['grants', ''],
-      ['service', 'keys'],
-    ],
-  ])('suggests, after %j, %j', async (words, suggestions) => {
-    const { stdout } = await runOffline(['complete', '--', ...words]);
-    const lines = stdout.split('\n').filter((line) => line.includes('\t'));
-    expect(lines.map((line) => line.slice(0, line.indexOf('\t')))).toEqual(suggestions);
-  });
-
-  it('rejects another shell', async () => {
-    const { exitCode, stdout, stderr } = await runOffline(['complete', 'tcsh']);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toMatch(/^error: .*tcsh/);
-  });
-});
-
 describe('grants', () => {
   it('prints the statements of the purpose as a script', async () => {
     const [service, keys] = [await runOffline(['grants', 'service', 'the app']), await runOffline(['grants', 'keys', 'the app'])];

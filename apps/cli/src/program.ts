@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { redactKeys } from '@animal-store/access-domain';
 import { Command, CommanderError, Help } from 'commander';
 import { addClientsCommand } from './clients-command.js';
-import { addCompleteCommand, captureConsole } from './complete-command.js';
 import { addDoctorCommand } from './doctor-command.js';
 import { addEventsCommand } from './events-command.js';
 import { CliError, describeFailure, EXIT_FAILURE, EXIT_OK, EXIT_USAGE, inErrorStyle, reasonOf } from './failure.js';
@@ -23,7 +22,7 @@ export async function run(args: readonly string[], given: ProcessTerminal): Prom
   const [stdout, stderr] = [resultOutput(coloured(given.stdout)), errorOutput(coloured(given.stderr))];
   const terminal = { ...given, stdout, stderr, keyOutput: given.stdout };
   try {
-    await captureConsole(stdout, () => createProgram(terminal).parseAsync(args, { from: 'user' }));
+    await createProgram(terminal).parseAsync(args, { from: 'user' });
     return EXIT_OK;
   } catch (error) {
     // commander has already written its error or the requested help.
@@ -104,6 +103,5 @@ Exit codes: ${String(EXIT_OK)} success, ${String(EXIT_FAILURE)} failure, ${Strin
   addEventsCommand(program, terminal);
   addSeedCommand(program, terminal);
   addDoctorCommand(program, terminal);
-  addCompleteCommand(program);
   return program;
 }
