@@ -143,24 +143,6 @@ it('replicas are used unless they have a problem; reads are counted by server, a
   ]);
 });
 
-it('over all workers: what one worker lacks, the service lacks', async () => {
-  metrics.observeRedis(() => true);
-  metrics.observeReplicas({ problems: new Map(), observe: () => undefined }, pino({ level: 'silent' }));
-  metrics.observeMigrations(async () => undefined);
-  metrics.observeReadiness([], async () => undefined);
-  const aggregators = (await metrics.registry.getMetricsAsJSON()).map(({ name, aggregator }) => [name, aggregator]);
-  expect(Object.fromEntries(aggregators)).toMatchObject({
-    build_info: 'first',
-    redis_connected: 'min',
-    service_ready: 'min',
-    service_not_ready: 'max',
-    database_replica_used: 'min',
-    database_migrations_pending: 'max',
-    database_migration_info: 'first',
-    http_requests_shed_total: 'sum',
-  });
-});
-
 it('counts dropped log lines without adding them again at each scrape', async () => {
   const metrics = new Metrics();
   let dropped = 0;

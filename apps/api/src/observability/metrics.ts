@@ -5,7 +5,7 @@ import type { MigrationState, Replicas, StatementObserver, SubscriptionStatus } 
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { type Aggregator, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Replaced by the bundler in write-bundle.ts. */
 declare const BUNDLE: { readonly version: string; readonly commit: string } | undefined;
@@ -109,7 +109,7 @@ export class Metrics implements StatementObserver {
 
   constructor() {
     const labels = ['version', 'commit', 'node_version'] as const;
-    this.gauge('build_info', 'Always 1; the labels describe the running build.', labels, 'first').set(buildInfo(), 1);
+    this.gauge('build_info', 'Always 1; the labels describe the running build.', labels).set(buildInfo(), 1);
   }
 
   executed(statement: string, seconds: number, batchSize: number): void {
@@ -128,15 +128,15 @@ export class Metrics implements StatementObserver {
   }
 
   observeRedis(isConnected: () => boolean): void {
-    this.gauge('redis_connected', '1 while every process counts requests in Redis, otherwise 0.', [], 'min', (gauge) =>
+    this.gauge('redis_connected', '1 while the process counts requests in Redis, otherwise 0.', [], (gauge) =>
       gauge.set(isConnected() ? 1 : 0),
     );
   }
 
   /** Also logs when a replica is excluded or used again. */
   observeReplicas(replicas: Pick<Replicas, 'observe' | 'problems'>, logger: Logger): void {
-    const help = '1 while every process reads lists from the replica, otherwise 0.';
-    this.gauge('database_replica_used', help, ['replica'], 'min', (gauge) => {
+    const help = '1 while the process reads lists from the replica, otherwise 0.';
+    this.gauge('database_replica_used', help, ['replica'], (gauge) => {
       for (const [replica, problem] of replicas.problems) gauge.set({ replica }, problem === undefined ? 1 : 0);
     });
     const reads = this.counter(
@@ -156,12 +156,12 @@ export class Metrics implements StatementObserver {
 
   /** @param read Returns undefined before the state was first read. */
   observeMigrations(read: () => Promise<MigrationState | undefined>): void {
-    this.gauge('database_migrations_pending', 'Migrations of this release that are not applied.', [], 'max', async (gauge) => {
+    this.gauge('database_migrations_pending', 'Migrations of this release that are not applied.', [], async (gauge) => {
       const state = await read();
       gauge.set(state?.pending ?? Number.NaN);
     });
     const help = 'Always 1; the label names the newest applied migration.';
-    this.gauge('database_migration_info', help, ['latest'], 'first', async (gauge) => {
+    this.gauge('database_migration_info', help, ['latest'], async (gauge) => {
       const latest = (await read())?.latest;
       gauge.reset();
       if (latest !== undefined) gauge.set({ latest }, 1);
@@ -170,12 +170,12 @@ export class Metrics implements StatementObserver {
 
   /** @param reasonNow Returns why the process is not ready; undefined if it is. */
   observeReadiness(reasons: readonly string[], reasonNow: () => Promise<string | undefined>): void {
-    this.gauge('service_ready', '1 while every process is ready for requests, otherwise 0.', [], 'min', async (gauge) => {
+    this.gauge('service_ready', '1 while the process is ready for requests, otherwise 0.', [], async (gauge) => {
       const reason = await reasonNow();
       gauge.set(reason === undefined ? 1 : 0);
     });
-    const help = '1 while a process is not ready for this reason, otherwise 0.';
-    this.gauge('service_not_ready', help, ['reason'], 'max', async (gauge) => {
+    const help = '1 while the process is not ready for this reason, otherwise 0.';
+    this.gauge('service_not_ready', help, ['reason'], async (gauge) => {
       const current = await reasonNow();
       for (const reason of reasons) gauge.set({ reason }, reason === current ? 1 : 0);
     });
@@ -196,18 +196,16 @@ export class Metrics implements StatementObserver {
 
   observeInFlight(inFlight: () => number): void {
     const help = 'Requests that are being processed, or whose responses have not been handed to the operating system.';
-    this.gauge('http_requests_in_flight', help, [], 'sum', (gauge) => gauge.set(inFlight()));
+    this.gauge('http_requests_in_flight', help, [], (gauge) => gauge.set(inFlight()));
   }
 
   observePool(pool: () => Pool | undefined): void {
-    this.gauge('database_pool_connections', 'Connections to PostgreSQL.', ['state'], 'sum', (gauge) => {
+    this.gauge('database_pool_connections', 'Connections to PostgreSQL.', ['state'], (gauge) => {
       const { totalCount, idleCount } = pool() ?? { totalCount: 0, idleCount: 0 };
       gauge.set({ state: 'idle' }, idleCount);
       gauge.set({ state: 'used' }, totalCount - idleCount);
     });
-    this.gauge('database_pool_waiting', 'Statements that wait for a connection.', [], 'sum', (gauge) =>
-      gauge.set(pool()?.waitingCount ?? 0),
-    );
+    this.gauge('database_pool_waiting', 'Statements that wait for a connection.', [], (gauge) => gauge.set(pool()?.waitingCount ?? 0));
   }
 
   private histogram<Label extends string>(name: string, help: string, labelNames: Label[], buckets: number[]): Histogram<Label> {
@@ -218,25 +216,14 @@ export class Metrics implements StatementObserver {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
   }
 
-  /**
-   * @param aggregator combines the values of the processes of a machine
-   * @param collect sets the value when it is read
-   */
+  /** @param collect sets the value when it is read */
   private gauge<Label extends string>(
     name: string,
     help: string,
     labelNames: readonly Label[],
-    aggregator: Aggregator = 'max',
     collect?: (gauge: Gauge<Label>) => void | Promise<void>,
   ): Gauge<Label> {
-    const gauge: Gauge<Label> = new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: [this.registry],
-      aggregator,
-      collect: () => collect?.(gauge),
-    });
+    const gauge: Gauge<Label> = new Gauge({ name, help, labelNames, registers: [this.registry], collect: () => collect?.(gauge) });
     return gauge;
   }
 }
