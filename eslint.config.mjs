@@ -5,6 +5,7 @@ import js from '@eslint/js';
 import { readCachedProjectGraph } from '@nx/devkit';
 import nx from '@nx/eslint-plugin';
 import { defineConfig, globalIgnores } from 'eslint/config';
+import regexp from 'eslint-plugin-regexp';
 import globals from 'globals';
 import tseslint from 'typescript-eslint';
 
@@ -207,13 +208,15 @@ export default defineConfig(
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
-    plugins: { '@nx': nx },
+    plugins: { '@nx': nx, regexp },
     languageOptions: {
       // One program for all projects takes half the time of the project service, which loads a program for each.
       parserOptions: { project: './tsconfig.lint.json', tsconfigRootDir: import.meta.dirname },
     },
     rules: {
       eqeqeq: 'error',
+      // The time of a match must be linear in the length of what a stranger sends.
+      'regexp/no-super-linear-backtracking': 'error',
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
       '@typescript-eslint/return-await': ['error', 'error-handling-correctness-only'],
@@ -260,6 +263,7 @@ export default defineConfig(
   {
     files: [...TESTS, ...TEST_PROJECTS.map((root) => `${root}/**/*.ts`)],
     rules: {
+      'regexp/no-super-linear-backtracking': 'off',
       // Matchers such as expect.any() are of type any.
       '@typescript-eslint/no-unsafe-assignment': 'off',
       // A spec may import statically what production code loads lazily.

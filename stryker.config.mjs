@@ -1,14 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-const SQL_FILES = [
-  'libs/database/src/{persistence,database-connection}.ts',
-  'libs/database/src/connection/{intercepted-statements,own-connection}.ts',
-  'libs/database/src/statements/{constraint-errors,list-statement,publication,sharding,statements,table}.ts',
-  'libs/database/src/{batching,events,jobs}/*.ts',
-  'libs/database/src/migrations/!(grants).ts',
-];
-
 /** What is mutated, and the specs that must detect it. `AREA=client npx stryker run` mutates one area. */
 const AREAS = {
   rules: {
@@ -17,62 +9,19 @@ const AREAS = {
     specs: ['libs/{kernel,*/domain,*/application,*/testing}/src/**/*.spec.ts'],
     minScore: 90,
   },
-  client: area('libs/client'),
-  'http-kit': area('libs/http-kit'),
-  // The files whose logic has specs in the process, and those that need SQL.
-  database: {
-    ...area('libs/database'),
-    mutate: ['libs/database/src/**/*.ts', ...SQL_FILES.map((file) => `!${file}`)],
-    specs: ['libs/database/src/**/!(*.integration).spec.ts'],
-  },
-  'database-sql': {
-    ...area('libs/database'),
-    mutate: SQL_FILES,
-    specs: [
-      'libs/database/src/{batching,events,jobs,migrations}/*.integration.spec.ts',
-      'libs/database/src/connection/intercepted-statements.integration.spec.ts',
-      'libs/database/src/statements/table.spec.ts',
-    ],
-    usesPostgres: true,
-  },
-  // main.ts runs only in a process of its own, which starts the bundle.
-  cli: {
-    ...area('apps/cli'),
-    mutate: ['apps/cli/src/!(main).ts'],
-    specs: ['apps/cli/src/!(main.integration).spec.ts'],
-    usesPostgres: true,
-  },
-  'api-authentication': folderOfApi('authentication'),
-  'api-errors': folderOfApi('errors'),
-  'api-rate-limit': folderOfApi('rate-limit'),
-  'api-validation': {
-    ...folderOfApi('validation'),
-    mutate: ['apps/api/src/{validation/**/*,http/request-body}.ts'],
-    specs: ['apps/api/src/{validation/**/!(*.integration),http/request-body}.spec.ts'],
+  client: {
+    mutate: ['libs/client/src/**/*.ts'],
+    projects: ['libs/client'],
+    specs: ['libs/client/src/**/*.spec.ts'],
+    minScore: 85,
   },
 };
-
-function area(folder, files = '**') {
-  return { mutate: [`${folder}/src/${files}/*.ts`], projects: [folder], specs: [`${folder}/src/${files}/*.spec.ts`], minScore: 85 };
-}
-
-/** Areas of their own, because a mutant of a constant runs every spec of its area. The specs that start the app take seconds each. */
-function folderOfApi(folder) {
-  return { ...area('apps/api', `${folder}/**`), specs: [`apps/api/src/${folder}/**/!(*.integration).spec.ts`] };
-}
 
 const mutationArea = AREAS[process.env.AREA ?? 'rules'];
 if (!mutationArea) throw new Error(`AREA must be one of ${Object.keys(AREAS).join(', ')}`);
 // A moved file must not pass as one without mutants.
-for (const pattern of [...mutationArea.mutate.filter((name) => !name.startsWith('!')), ...mutationArea.specs])
+for (const pattern of [...mutationArea.mutate, ...mutationArea.specs])
   if (globSync(pattern, { cwd: import.meta.dirname }).length === 0) throw new Error(`No file matches ${pattern} in stryker.config.mjs`);
-
-if (mutationArea.usesPostgres && !process.env.TEST_POSTGRES_URL && /\/stryker(?:\.js)?$/.test(process.argv[1] ?? '')) {
-  const { startPostgres } = await import('./tools/checks/src/test-runner/postgres.ts');
-  const server = await startPostgres();
-  process.env.TEST_POSTGRES_URL = server.url;
-  process.once('beforeExit', () => void server.stop());
-}
 
 /** Changes the code in every way it knows, one at a time, and expects a test to fail. */
 export default {
@@ -87,11 +36,10 @@ export default {
       // Stryker accepts no other name.
       testRunner: '<rootDir>/tools/checks/src/test-runner/jest-circus.mutation.js',
       moduleNameMapper: sourcesOfPackages(),
-      // PostgreSQL is started above, once for all mutants.
       globalSetup: null,
       globalTeardown: null,
       // A mutant that waits for ever costs this long.
-      testTimeout: mutationArea.usesPostgres ? 60_000 : 5_000,
+      testTimeout: 5_000,
     },
   },
   plugins: ['@stryker-mutator/jest-runner'],
@@ -106,8 +54,6 @@ export default {
   htmlReporter: { fileName: `coverage/mutation-${process.env.AREA ?? 'rules'}.html` },
   clearTextReporter: { allowColor: false, reportTests: false, skipFull: true },
   coverageAnalysis: 'perTest',
-  // A mutant of a constant runs every spec of its area, which takes too long with PostgreSQL.
-  ignoreStatic: mutationArea.usesPostgres ?? false,
   concurrency: 2,
   // Node.js keeps the modules of earlier runs in memory: https://github.com/nodejs/node/issues/63186
   maxTestRunnerReuse: 20,

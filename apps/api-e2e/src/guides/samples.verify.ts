@@ -23,7 +23,6 @@ describe('the samples of the guides, each in its own process, with the installed
     { language: 'python', file: 'sample.py', command: ['python3'] },
     { language: 'go', file: 'sample.go', command: ['go', 'run'] },
     { language: 'ts', file: 'sample.ts', command: [process.execPath] },
-    { language: 'js', file: 'sample.mjs', command: [process.execPath] },
   ]);
 
   it('the Go programs are formatted', () => {

@@ -130,17 +130,6 @@ describe('in a copy of the workspace', () => {
     for (const context of CONTEXTS) expectTestsRan(output, context);
   });
 
-  it('a 500 planted in the new context is found by the fuzzer', async () => {
-    const path = 'libs/orders/application/src/get-order.ts';
-    const restore = plant(path, 'return order;', `if (order.name.length > 200) throw new TypeError('planted');\n    return order;`);
-    const { code, output } = await copy.shell('FUZZ_REQUESTS=20000 npm run verify -- fuzz --outputStyle=static');
-    restore();
-    expect([code, output.slice(-MAX_OUTPUT)]).toEqual([
-      1,
-      expect.stringMatching(/getOrder responds with 500|status 500[^]*"target":"\/v1\/orders\//),
-    ]);
-  });
-
   it('sharding rules that the new context breaks are found', async () => {
     const [file = ''] = readdirSync(pathOf('libs/orders/infrastructure/src/migrations')).filter((name) =>
       name.endsWith('-create-orders.ts'),

@@ -11,7 +11,7 @@ export interface RawResponse {
 }
 
 /** Thrown if the server sends something other than HTTP responses, or nothing for too long. */
-export class MalformedResponseError extends Error {}
+class MalformedResponseError extends Error {}
 
 /** A TCP connection that writes raw bytes and reads HTTP responses. */
 export class RawConnection {
