@@ -42,7 +42,7 @@ export function integerParser(minimum: number, maximum: number): (text: string) 
 
 export function parseShare(text: string): number {
   const value = Number(text);
-  if (/^[0-9]*\.?[0-9]+$/.test(text) && value <= 1) return value;
+  if (/^(?:[0-9]*\.)?[0-9]+$/.test(text) && value <= 1) return value;
   throw new InvalidArgumentError('It must be a number from 0 to 1.');
 }
 

@@ -3,7 +3,7 @@ import { grantStatements, type RolePurpose } from './grants.js';
 import type { Persistence } from '../persistence.js';
 
 const GRANT =
-  /^GRANT (.+) ON (?:(SCHEMA|TABLE|SEQUENCE|FUNCTION|ALL TABLES IN SCHEMA|ALL SEQUENCES IN SCHEMA) )?((?:"(?:[^"]|"")+"|[\w$.])+(?:\(.*\))?) TO ""$/;
+  /^GRANT (.+) ON (?:(SCHEMA|TABLE|SEQUENCE|FUNCTION|ALL TABLES IN SCHEMA|ALL SEQUENCES IN SCHEMA) )?((?:"[^"]*"|[\w$.])+(?:\(.*\))?) TO ""$/;
 const PRIVILEGE = /([A-Z]+)(?: \(([^)]+)\))?/g;
 const IDENTIFIER = /"((?:[^"]|"")+)"|([\w$]+)/g;
 
