@@ -122,13 +122,13 @@ export class EventRunner {
     const runner = this.database.createQueryRunner();
     try {
       const client = (await runner.connect()) as PoolClient;
-      if (!(await beginAttempt(runner.manager, event, retryMs))) return 'taken';
+      if (!(await beginAttempt(client, event, retryMs))) return 'taken';
       try {
         await runner.startTransaction();
-        const transaction = await lockAttempt(runner.manager, event, LOCK_TIMEOUT_MS, handlerTimeoutMs);
+        const transaction = await lockAttempt(client, event, LOCK_TIMEOUT_MS, handlerTimeoutMs);
         if (transaction !== undefined) {
           await limitTime(client, handlerTimeoutMs, reaction.handle(runner.manager, event.payload));
-          await endAttempt(runner.manager, event, transaction);
+          await endAttempt(client, event, transaction);
         }
         await runner.commitTransaction();
         return transaction === undefined ? 'taken' : 'handled';

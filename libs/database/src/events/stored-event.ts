@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
-import type { DataSource, EntityManager } from 'typeorm';
+import type { ClientBase } from 'pg';
+import type { DataSource } from 'typeorm';
 
 /** An event that a subscription has not handled yet. */
 export interface StoredEvent {
@@ -50,48 +51,43 @@ export function pendingEvents(
   );
 }
 
+const BEGIN_ATTEMPT = `
+  UPDATE events.deliveries SET attempts = attempts + 1, next_attempt_at = clock_timestamp() + $3 * interval '1 ms'
+  WHERE position = (SELECT position FROM events.deliveries AS event WHERE position = $1 AND attempts = $2 AND parked_at IS NULL
+    AND NOT EXISTS (SELECT ${EARLIER}) FOR UPDATE SKIP LOCKED)
+  RETURNING set_config('synchronous_commit', 'off', true)`;
+
 /**
  * Counts an attempt, and returns whether this process may make it: the event must be as it was read, and the first one of its aggregate.
  * The commit does not wait for the disk. The other processes see the attempt, and it may be lost together with its effects.
  */
-export async function beginAttempt(manager: EntityManager, { position, attempts }: StoredEvent, retryMs: number): Promise<boolean> {
-  const rows = await manager.query<[unknown[], number]>(
-    `UPDATE events.deliveries SET attempts = attempts + 1, next_attempt_at = clock_timestamp() + $3 * interval '1 ms'
-     WHERE position = (SELECT position FROM events.deliveries AS event WHERE position = $1 AND attempts = $2 AND parked_at IS NULL
-       AND NOT EXISTS (SELECT ${EARLIER}) FOR UPDATE SKIP LOCKED)
-     RETURNING set_config('synchronous_commit', 'off', true)`,
-    [position, attempts, Math.min(retryMs * 2 ** attempts, MAX_RETRY_MS)],
-  );
-  return rows[1] > 0;
+export async function beginAttempt(client: ClientBase, { position, attempts }: StoredEvent, retryMs: number): Promise<boolean> {
+  const values = [position, attempts, Math.min(retryMs * 2 ** attempts, MAX_RETRY_MS)];
+  return (await client.query({ name: 'begin attempt', text: BEGIN_ATTEMPT, values })).rowCount === 1;
 }
+
+const LOCK_ATTEMPT = `
+  SELECT pg_current_xact_id()::text AS transaction,
+    CASE current_setting('lock_timeout') WHEN '0' THEN set_config('lock_timeout', $3::text, true) END,
+    CASE current_setting('statement_timeout') WHEN '0' THEN set_config('statement_timeout', $4::text, true) END
+  FROM events.deliveries WHERE position = $1 AND attempts = $2 AND parked_at IS NULL FOR UPDATE SKIP LOCKED`;
 
 /**
  * Locks the event in the transaction of the attempt, and returns the transaction's identifier. Returns undefined if another process has begun
  * another attempt in the meantime. Locks and statements are limited, also if the role has no limits.
  */
-export async function lockAttempt(
-  manager: EntityManager,
-  event: StoredEvent,
-  lockMs: number,
-  handlerMs: number,
-): Promise<string | undefined> {
-  const [row] = await manager.query<{ transaction: string }[]>(
-    `SELECT pg_current_xact_id()::text AS transaction,
-       CASE current_setting('lock_timeout') WHEN '0' THEN set_config('lock_timeout', $3::text, true) END,
-       CASE current_setting('statement_timeout') WHEN '0' THEN set_config('statement_timeout', $4::text, true) END
-     FROM events.deliveries WHERE position = $1 AND attempts = $2 AND parked_at IS NULL FOR UPDATE SKIP LOCKED`,
-    [event.position, event.attempts + 1, lockMs, handlerMs],
-  );
-  return row?.transaction;
+export async function lockAttempt(client: ClientBase, event: StoredEvent, lockMs: number, handlerMs: number): Promise<string | undefined> {
+  const values = [event.position, event.attempts + 1, lockMs, handlerMs];
+  const { rows } = await client.query<{ transaction: string }>({ name: 'lock attempt', text: LOCK_ATTEMPT, values });
+  return rows[0]?.transaction;
 }
 
+const END_ATTEMPT = 'DELETE FROM events.deliveries WHERE position = $1 AND pg_current_xact_id()::text = $2';
+
 /** Removes the event in the transaction of the attempt. @throws Error if the handler has ended this transaction */
-export async function endAttempt(manager: EntityManager, { position }: StoredEvent, transaction: string): Promise<void> {
-  const [, count] = await manager.query<[unknown, number]>(
-    'DELETE FROM events.deliveries WHERE position = $1 AND pg_current_xact_id()::text = $2',
-    [position, transaction],
-  );
-  if (count === 0) throw new Error('The handler ended its transaction.');
+export async function endAttempt(client: ClientBase, { position }: StoredEvent, transaction: string): Promise<void> {
+  const { rowCount } = await client.query({ name: 'end attempt', text: END_ATTEMPT, values: [position, transaction] });
+  if (rowCount === 0) throw new Error('The handler ended its transaction.');
 }
 
 /** Parks an event after its last attempt, unless another process has begun another one. */
