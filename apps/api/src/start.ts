@@ -5,16 +5,11 @@ import { sanitiseForTerminal } from '@animal-store/access-domain';
 import {
   Database,
   DatabaseConnection,
-  formatServers,
+  formatServer,
   isDatabaseUnavailable,
-  isStoppedByTimeout,
-  mayRecover,
   MigrationLockError,
   migrateUp,
-  parseDatabaseUrl,
-  readSecretUrl,
   type SecretUrl,
-  UnsuitableDatabaseError,
 } from '@animal-store/database';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { collectDefaultMetrics } from 'prom-client';
@@ -33,9 +28,8 @@ export { StartupError } from './process/config.js';
 const INITIAL_DELAY_MS = 100;
 const MAX_DELAY_MS = 1_000;
 const WARN_INTERVAL_MS = 60_000;
-/** SQLSTATEs of a role that must not migrate, and of a server or role that does not write. */
+/** SQLSTATE of a role that must not migrate. */
 const INSUFFICIENT_PRIVILEGE = '42501';
-const READ_ONLY = '25006';
 
 export interface RunningService {
   /** http://localhost:3000 */
@@ -185,7 +179,7 @@ class Service implements RunningService {
     } catch (error) {
       if (this.isStopping()) return true;
       const explained = explain(error, this.config.databaseUrl);
-      if (!mayRecover(error)) throw explained;
+      if (!isDatabaseUnavailable(error)) throw explained;
       const now = performance.now();
       if (this.warnedAt === undefined || now - this.warnedAt >= WARN_INTERVAL_MS) {
         this.warnedAt = now;
@@ -286,16 +280,6 @@ export function explain(error: unknown, databaseUrl: SecretUrl): unknown {
     return new StartupError(
       `The database role lacks the privileges to migrate (${reason}): run "animal-store migrate up" as the owner first.`,
     );
-  const isOfDatabase = error instanceof UnsuitableDatabaseError || isStoppedByTimeout(error) || isDatabaseUnavailable(error);
-  if (!isOfDatabase && code !== READ_ONLY) return error;
-  return new StartupError(`The database${addressOf(databaseUrl)} cannot be used: ${reason}`);
-}
-
-/** Returns the host and port, or nothing if the file with the URL cannot be read at the moment. */
-function addressOf(databaseUrl: SecretUrl): string {
-  try {
-    return ` at ${formatServers(parseDatabaseUrl(readSecretUrl(databaseUrl)))}`;
-  } catch {
-    return '';
-  }
+  if (!isDatabaseUnavailable(error)) return error;
+  return new StartupError(`The database at ${formatServer(databaseUrl)} cannot be used: ${reason}`);
 }

@@ -1,16 +1,5 @@
 import type { Config } from '@animal-store/api/configuration';
-import {
-  type DatabaseClient,
-  durabilityRisk,
-  isDatabaseUnavailable,
-  isLoginRejected,
-  isStoppedByTimeout,
-  migrationStatus,
-  missingPrivileges,
-  replicaLag,
-  settingsToCorrect,
-  UnsuitableDatabaseError,
-} from '@animal-store/database';
+import { type DatabaseClient, durabilityRisk, migrationStatus, missingPrivileges, replicaLag } from '@animal-store/database';
 import type { DataSource } from 'typeorm';
 import { loadPersistence, withDataSource } from './database.js';
 import { reasonOf } from './failure.js';
@@ -63,9 +52,8 @@ export async function examine(check: string, fixes: readonly string[], work: () 
 
 /** Returns the fixes for a connection that failed because one side does not use TLS, or because of a certificate; otherwise undefined. */
 function tlsFixes(reason: string): readonly string[] | undefined {
-  if (reason.includes('does not support TLS')) return ['enable TLS on the server', 'change sslmode in the URL'];
-  if (reason.includes('TLS with the server failed'))
-    return ['correct the certificate of the server', 'correct sslmode or sslrootcert in the URL'];
+  if (reason.includes('does not support SSL')) return ['enable TLS on the server', 'change sslmode in the URL'];
+  if (/certificate|altnames/.test(reason)) return ['correct the certificate of the server', 'correct sslmode or sslrootcert in the URL'];
   // A server without TLS that receives the first message of TLS.
   if (/wrong.version.number/i.test(reason)) return ['enable TLS on the server', 'use a URL without TLS, such as redis://'];
   if (reason.includes('no encryption')) return ['add sslmode=verify-full to the URL', 'allow connections without TLS in pg_hba.conf'];
@@ -77,21 +65,14 @@ export async function checkServer(client: DatabaseClient, servers: string): Prom
   try {
     await client.connect();
   } catch (error) {
-    if (error instanceof UnsuitableDatabaseError) return failure(`${servers} cannot be used: ${error.problem}`, error.remedy);
-    if (isStoppedByTimeout(error))
-      return failure(`${servers} stopped a statement: ${reasonOf(error)}`, 'raise the timeouts of the role and the database');
-    const isRejected = isLoginRejected(error) || !isDatabaseUnavailable(error);
+    const isRejected = /^(?:28|3D|42501)/.test(String((error as { code?: unknown }).code));
     const reason = reasonOf(error);
     const fixes = tlsFixes(reason) ?? (isRejected ? LOGIN_FIXES : isFull(error) ? FULL_FIXES : UNREACHABLE_FIXES);
     return failure(`${servers} ${isRejected ? 'rejects the login' : 'cannot be reached'}: ${reason}`, ...fixes);
   }
   const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
   if (rows[0]?.transaction_read_only === 'on')
-    return failure(
-      `${servers} is read-only`,
-      'set DATABASE_URL to the primary, or to all servers with target_session_attrs=read-write',
-      'set default_transaction_read_only to off',
-    );
+    return failure(`${servers} is read-only`, 'set DATABASE_URL to the primary', 'set default_transaction_read_only to off');
   return ok(`${servers} accepts writes`);
 }
 
@@ -118,22 +99,7 @@ export function describeVersion(version: number): Outcome {
 /** Checks whether commits survive a crash of the database's machine. */
 export async function checkDurability(client: DatabaseClient): Promise<Outcome> {
   const risk = await durabilityRisk(client);
-  return risk ? warning(risk.problem, risk.remedy) : ok('fsync, full_page_writes and synchronous_commit are on');
-}
-
-/**
- * Checks whether the settings of the role and the database are those that the service requires. Without a pooler, it sets them itself. With
- * one, they also apply to sessions that the pooler opens later.
- */
-export async function checkSettings(client: DatabaseClient): Promise<Outcome> {
-  if (!(await isPooled(client))) return ok('the service sets those of its sessions itself');
-  const { rows } = await client.query<{ role: string }>('SELECT session_user AS role');
-  const settings = await settingsToCorrect(client);
-  if (settings.length === 0) return ok('those of the role fit a pooler');
-  return warning(
-    `behind a pooler, sessions may have ${settings.map(({ name, value }) => `${name} = ${value}`).join(', ')}`,
-    ...settings.map(({ name, required }) => `run ALTER ROLE "${rows[0]?.role ?? ''}" SET ${name} = '${required.replaceAll('"', '')}';`),
-  );
+  return risk === undefined ? ok('fsync and full_page_writes are on') : warning(risk, 'set fsync and full_page_writes to on');
 }
 
 /** Whether the process of the session is not the one that the login reported: a pooler sends a number of its own. */

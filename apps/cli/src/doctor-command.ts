@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { redactKeys } from '@animal-store/access-domain';
 import type { Config } from '@animal-store/api/configuration';
-import { DatabaseClient, formatServers, parseDatabaseUrl, readSecretUrl, type SecretUrl } from '@animal-store/database';
+import { DatabaseClient, formatServer, readSecretUrl, type SecretUrl } from '@animal-store/database';
 import type { Command } from 'commander';
 import { integerParser } from './arguments.js';
 import { AS_OWNER, dataDirOf, withDatabase } from './database.js';
@@ -17,7 +17,6 @@ import {
   checkPrivileges,
   checkReplica,
   checkServer,
-  checkSettings,
   checkVersion,
   examine,
   failure,
@@ -106,7 +105,7 @@ async function* diagnose(env: NodeJS.ProcessEnv, source: string, instances: numb
 }
 
 async function* diagnoseDatabase(config: Config, instances: number): AsyncGenerator<Finding> {
-  const servers = serversOf(config.databaseUrl);
+  const servers = formatServer(config.databaseUrl);
   const primary = clientFor(config.databaseUrl, config);
   try {
     const server = await examine('database', ['correct DATABASE_URL'], () => checkServer(primary, servers));
@@ -116,16 +115,15 @@ async function* diagnoseDatabase(config: Config, instances: number): AsyncGenera
     const grants = 'run the SQL of "animal-store grants service" as the owner';
     yield await examine('version', unexpected, () => checkVersion(primary));
     yield await examine('durability', unexpected, () => checkDurability(primary));
-    yield await examine('settings', unexpected, () => checkSettings(primary));
     yield await examine('clock', unexpected, () => checkClock(primary));
     yield await examine('migrations', ['correct MIGRATION_DATABASE_URL', grants], () => checkMigrations(config));
     yield await examine('privileges', [grants], () => checkPrivileges(primary));
     yield await examine('connections', unexpected, () => checkConnections(primary, config, instances));
     for (const url of config.databaseReplicaUrls) {
-      const replica = clientFor(url, config);
+      const replica = clientFor(url, config, true);
       const fixes = ['start the replica', 'correct DATABASE_REPLICA_URLS'];
       const effect = ', so the primary serves its lists';
-      yield await examine(`replica ${serversOf(url)}`, fixes, () => checkReplica(primary, replica), effect);
+      yield await examine(`replica ${formatServer(url)}`, fixes, () => checkReplica(primary, replica), effect);
       await close(replica);
     }
   } finally {
@@ -133,21 +131,17 @@ async function* diagnoseDatabase(config: Config, instances: number): AsyncGenera
   }
 }
 
-function clientFor(url: SecretUrl, { databaseConnectTimeoutMs }: Config): DatabaseClient {
+function clientFor(url: SecretUrl, { databaseConnectTimeoutMs }: Config, isReplica = false): DatabaseClient {
   return new DatabaseClient({
     url,
     application_name: 'animal-store doctor',
     connectionTimeoutMillis: databaseConnectTimeoutMs,
     query_timeout: RESPONSE_MS,
+    isReplica,
   });
 }
 
 /** Closes a connection that may not be open. */
 async function close(client: DatabaseClient): Promise<void> {
   await client.end().catch(() => undefined);
-}
-
-/** Returns the host and port of each server in a URL. */
-function serversOf(url: SecretUrl): string {
-  return formatServers(parseDatabaseUrl(readSecretUrl(url)));
 }

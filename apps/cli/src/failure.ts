@@ -1,5 +1,5 @@
 import { escapeControlCharacters } from '@animal-store/access-domain';
-import { isDatabaseUnavailable, isLoginRejected, isStoppedByTimeout, UnsuitableDatabaseError } from '@animal-store/database';
+import { isDatabaseUnavailable } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
 
 export const EXIT_OK = 0;
@@ -29,9 +29,7 @@ export function describeFailure(error: unknown): { readonly line: string; readon
   const text = reasonOf(error);
   if (NOT_MIGRATED.includes(String(code))) return { line: 'the tables are missing: run "migrate up" first', exitCode: EXIT_FAILURE };
   if (code === READ_ONLY) return { line: `the database is read-only: ${text}`, exitCode: EXIT_FAILURE };
-  if (isStoppedByTimeout(error)) return { line: `a timeout of the database has stopped the command: ${text}`, exitCode: EXIT_FAILURE };
-  if (isDatabaseUnavailable(error) && !isLoginRejected(error) && !(error instanceof UnsuitableDatabaseError))
-    return { line: `the database cannot be reached: ${text}`, exitCode: EXIT_FAILURE };
+  if (isDatabaseUnavailable(error)) return { line: `the database cannot be used: ${text}`, exitCode: EXIT_FAILURE };
   return { line: text, exitCode: EXIT_FAILURE };
 }
 

@@ -194,7 +194,7 @@ describe('a database that cannot be reached', () => {
   it.each([[['keys', 'list']], [['migrate', 'status']], [['seed', '--count', '1']]])('is reported by %j', async (args) => {
     const { exitCode, stdout, stderr } = await runOffline(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-    expect(stderr).toMatch(/^error: the database cannot be reached: .*ECONNREFUSED.*\n$/);
+    expect(stderr).toMatch(/^error: the database cannot be used: .*ECONNREFUSED.*\n$/);
     expect(stderr).not.toContain('secret');
   });
 });

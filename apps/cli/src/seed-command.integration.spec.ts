@@ -71,7 +71,7 @@ describe('animal-store seed', () => {
       return found;
     });
     await query(store.url, `SELECT pg_terminate_backend(${String(session?.['pid'])})`);
-    expect(await lost).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/^error: the database cannot be reached: .+\n$/) });
+    expect(await lost).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/^error: the database cannot be used: .+\n$/) });
     await holder.end();
     expect(await query(store.url, 'SELECT FROM pets.pets')).toEqual([]);
   });

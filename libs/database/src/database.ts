@@ -1,12 +1,12 @@
 import pg, { type PoolConfig } from 'pg';
 import { DataSource, type QueryRunner, type ReplicationMode } from 'typeorm';
-import { DatabaseClient, UnnamedStatementsClient } from './connection/database-client.js';
+import { DatabaseClient } from './connection/database-client.js';
 import { DatabasePool, type DatabasePoolConfig } from './connection/database-pool.js';
-import { formatServers, parseDatabaseUrl } from './connection/database-url.js';
+import { formatServer } from './connection/database-url.js';
 import { InterceptedPool, interceptStatements } from './connection/intercepted-statements.js';
 import { withOwnConnection } from './connection/own-connection.js';
-import { readSecretUrl, type SecretUrl } from './connection/secret-url.js';
-import { type DurabilityRisk, durabilityRisk } from './connection/session-settings.js';
+import type { SecretUrl } from './connection/secret-url.js';
+import { durabilityRisk } from './connection/session-settings.js';
 import type { StatementInterceptor, StatementObserver } from './connection/statement.js';
 import type { Persistence, Subscription } from './persistence.js';
 import { Replicas } from './replicas/replicas.js';
@@ -29,14 +29,13 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   /** Maximum time to wait for a free or new connection. */
   readonly connectTimeoutMs?: number;
-  /** Called when the server accepts fewer connections than `poolSize`. Statements then wait for the open ones. */
-  readonly onLimited?: (error: Error) => void;
-  /** Called by `connect()` if settings of the database may lose commits. */
-  readonly onDurabilityRisk?: ((risk: DurabilityRisk) => void) | undefined;
-  /** Statement timeout of the server; 0 or absent: no limit. If the server has not responded a second later, the connection is closed. */
+  /** Called by `connect()` with a line if settings of the server may lose commits. */
+  readonly onDurabilityRisk?: ((risk: string) => void) | undefined;
+  /**
+   * Statement timeout of the server; 0: no limit. If the server has not responded a second later, the connection is closed. By default, that of
+   * the role applies.
+   */
   readonly statementTimeoutMs?: number;
-  /** Set to false for a pooler that does not support named statements; see `UnnamedStatementsClient`. */
-  readonly preparedStatements?: boolean;
   /** Whether `migrateUp` distributes the tables of `sharded` contexts with Citus, if its extension exists (ADR 19). */
   readonly citus?: boolean;
   readonly persistence: readonly Persistence[];
@@ -135,25 +134,23 @@ export class Database extends DataSource {
     const { replicaUrls = [], observer, interceptor } = this.settings;
     if (replicaUrls.length === 0) return undefined;
     const pools = replicaUrls.map((url) => ({
-      name: formatServers(parseDatabaseUrl(readSecretUrl(url))),
+      name: formatServer(url),
       // Ends statements on a replica that does not respond, even without a statement timeout.
-      pool: new DatabasePool({ query_timeout: CONNECT_TIMEOUT_MS, ...poolConfig(this.settings, url) }),
+      pool: new DatabasePool({ query_timeout: CONNECT_TIMEOUT_MS, ...poolConfig(this.settings, url), isReplica: true }),
     }));
     return new Replicas(() => this.pool, pools, observer, interceptor);
   }
 }
 
 function poolConfig(settings: DatabaseOptions, url: SecretUrl): DatabasePoolConfig {
-  const { statementTimeoutMs = 0, preparedStatements = true } = settings;
+  const { statementTimeoutMs } = settings;
   return {
     url,
-    Client: (preparedStatements ? DatabaseClient : UnnamedStatementsClient) as unknown as PoolConfig['Client'],
+    Client: DatabaseClient as unknown as PoolConfig['Client'],
     application_name: settings.applicationName,
     max: settings.poolSize,
     connectionTimeoutMillis: settings.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-    onLimited: settings.onLimited,
-    ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + CLIENT_TIMEOUT_GRACE_MS }),
-    // Poolers that do not support named statements also reject this start-up parameter.
-    ...(statementTimeoutMs > 0 && preparedStatements && { statement_timeout: statementTimeoutMs }),
+    statementTimeoutMs,
+    ...(statementTimeoutMs && { query_timeout: statementTimeoutMs + CLIENT_TIMEOUT_GRACE_MS }),
   };
 }

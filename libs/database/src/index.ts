@@ -3,22 +3,14 @@ export { DatabaseConnection } from './database-connection.js';
 export type { Persistence, Privileges, Subscription } from './persistence.js';
 
 // connection: opens connections, and explains their errors.
-export { nameOfParameter } from './connection/connection-parameters.js';
 export { DatabaseClient } from './connection/database-client.js';
-export {
-  isDatabaseUnavailable,
-  isLoginRejected,
-  isNamedStatementLost,
-  isStoppedByTimeout,
-  mayRecover,
-} from './connection/error-meaning.js';
-export { formatServers, parseDatabaseUrl, percentDecode } from './connection/database-url.js';
+export { formatServer, nameOfParameter, parseDatabaseUrl, percentDecode, readCertificates } from './connection/database-url.js';
+export { isDatabaseUnavailable } from './connection/error-meaning.js';
 export { FLAG_RULE, parseFlag } from './connection/flag.js';
 export { repeat, retryRead } from './connection/retry.js';
 export { readSecretUrl, type SecretUrl, splitUrls } from './connection/secret-url.js';
-export { durabilityRisk, settingsToCorrect, UnsuitableDatabaseError } from './connection/session-settings.js';
+export { durabilityRisk } from './connection/session-settings.js';
 export type { Statement, StatementInterceptor, StatementObserver } from './connection/statement.js';
-export { tlsAttempts } from './connection/tls.js';
 
 // statements: prepared statements, and calls that share one.
 export { Batcher } from './statements/batcher.js';

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client, type Pool, type PoolClient } from 'pg';
+import { Client, type PoolClient } from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { Database, type DatabaseOptions } from './database.js';
 import { isDatabaseUnavailable } from './connection/error-meaning.js';
@@ -140,76 +139,6 @@ describe('a timeout of the server', () => {
     expect(isDatabaseUnavailable(error)).toBe(true);
     if (code !== undefined) expect(error).toMatchObject({ code });
     expect(await retryRead(() => PICK.run(dataSource.pool, []))).toEqual(['1']);
-  });
-});
-
-describe('at the connection limit of the role', () => {
-  const role = `limited_${randomUUID().replaceAll('-', '')}`;
-  const reports: Error[] = [];
-  /** The server counts a closed connection until its process has ended. */
-  const allClosed = () =>
-    waitFor(async () => expect((await admin.query('SELECT FROM pg_stat_activity WHERE usename = $1', [role])).rowCount).toBe(0));
-  const openLimited = async (limit: number, options: Partial<DatabaseOptions> = {}) => {
-    await allClosed();
-    await admin.query(`ALTER ROLE ${role} CONNECTION LIMIT ${limit}`);
-    const url = new URL(database.url);
-    [url.username, url.password] = [role, 'secret'];
-    reports.length = 0;
-    return (await open({ url: url.href, poolSize: 10, onLimited: (error) => void reports.push(error), ...options })).pool;
-  };
-  const run = (pool: Pool, count: number) => Promise.all(Array.from({ length: count }, () => pool.query('SELECT pg_sleep(0.002)')));
-
-  beforeAll(() => admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`));
-  afterAll(() => admin.query(`DROP ROLE ${role}`));
-
-  it.each([1, 3])('%i, statements wait for the open connections, and this is reported once', async (limit) => {
-    const pool = await openLimited(limit);
-    for (let i = 0; i < 5; i++) await run(pool, 40);
-    expect(pool.totalCount).toBeLessThanOrEqual(limit);
-    expect(reports).toEqual([expect.objectContaining({ code: '53300' })]);
-  });
-
-  it('concurrent first connections that reject each other are opened one after the other', async () => {
-    const pool = await openLimited(1);
-    (await pool.connect()).release(true);
-    await allClosed();
-    await run(pool, 10);
-  });
-
-  it('the wait ends after connectTimeoutMs', async () => {
-    const pool = await openLimited(1, { connectTimeoutMs: 500 });
-    const taken = await pool.connect();
-    expect(await failure(pool.query('SELECT 1'))).toEqual(new Error('timeout exceeded when trying to connect'));
-    taken.release();
-    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
-  });
-
-  it('a pool without an open connection rejects statements at once', async () => {
-    const pool = await openLimited(1, { connectTimeoutMs: 60_000 });
-    (await pool.connect()).release(true);
-    await admin.query(`ALTER ROLE ${role} CONNECTION LIMIT 0`);
-    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => pool.query('SELECT 1')));
-    expect(outcomes.map((outcome) => outcome.status === 'rejected' && (outcome.reason as { code: string }).code)).toEqual(
-      Array.from({ length: 10 }, () => '53300'),
-    );
-  });
-
-  it('the pool grows again when the limit is raised', async () => {
-    const pool = await openLimited(1);
-    await run(pool, 10);
-    await admin.query(`ALTER ROLE ${role} CONNECTION LIMIT 10`);
-    await waitFor(async () => {
-      await run(pool, 20);
-      expect(pool.totalCount).toBeGreaterThan(1);
-    });
-    // The next outage is reported again.
-    await admin.query(`ALTER ROLE ${role} CONNECTION LIMIT 1`);
-    await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [role]);
-    await allClosed();
-    await waitFor(async () => {
-      await Promise.allSettled([run(pool, 20)]);
-      expect(reports).toHaveLength(2);
-    });
   });
 });
 

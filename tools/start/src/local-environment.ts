@@ -4,7 +4,7 @@ import { connectAccessUseCases, type AccessUseCases } from '@animal-store/access
 import { readConfig } from '@animal-store/api/configuration';
 import { contexts } from '@animal-store/api/contexts';
 import { StartupError } from '@animal-store/api/start';
-import { formatServers, parseDatabaseUrl, readSecretUrl } from '@animal-store/database';
+import { formatServer } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
 import { type ServicePostgres, startLocalPostgres } from '@animal-store/local-postgres';
 import { prepareDatabase } from './prepare-database.js';
@@ -39,7 +39,7 @@ export class LocalEnvironment {
 
   /** The host and port of each server of the database. */
   get databaseServers(): string {
-    return formatServers(parseDatabaseUrl(readSecretUrl(this.postgres?.url ?? readConfig(this.variables).databaseUrl)));
+    return formatServer(this.postgres?.url ?? readConfig(this.variables).databaseUrl);
   }
 
   /** Returns the text to print when the service is ready. The commands can be pasted into a shell. */

@@ -6,10 +6,6 @@ import type { Config } from '../process/config.js';
 import type { Context } from './contexts.module.js';
 import { collectSubscriptions } from './event-delivery.js';
 
-const LIMITED =
-  'PostgreSQL accepts no further connection, so statements wait for the open ones: ' +
-  'lower DATABASE_POOL_SIZE, or raise max_connections or the CONNECTION LIMIT of the role';
-
 /** PostgreSQL with the tables of all contexts. `DatabaseConnection` connects after the start. */
 @Global()
 @Module({})
@@ -44,10 +40,8 @@ function createDatabase(config: Config, contexts: readonly Context[], { logger, 
     applicationName: 'animal-store-api',
     poolSize: config.databasePoolSize,
     connectTimeoutMs: config.databaseConnectTimeoutMs,
-    onLimited: (err) => logger.warn({ err }, LIMITED),
-    onDurabilityRisk: ({ problem, remedy }) => logger.warn(`${problem}; ${remedy}`),
+    onDurabilityRisk: (risk) => logger.warn(risk),
     statementTimeoutMs: config.databaseStatementTimeoutMs,
-    preparedStatements: config.databasePrepared,
     citus: config.citus,
     persistence: contexts.map(({ persistence }) => persistence),
     subscriptions: collectSubscriptions(contexts, config),

@@ -1,13 +1,12 @@
 import { INVALID_REQUEST, PublicUrl } from '@animal-store/http-kit';
 import { DomainError } from '@animal-store/kernel';
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { BadRequestException, ConflictException, HttpException, NotFoundException } from '@nestjs/common';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { pino } from 'pino';
 import { ApiExceptionFilter } from './exception.filter.js';
 import { HTTP_ERRORS, HttpError, RATE_LIMITED, SERVICE_UNAVAILABLE } from './http-errors.js';
 
-const MINUTE_MS = 60_000;
 const ROUTES = { allowedMethods: (url: string) => (url === '/v1/pets' ? 'GET, POST' : undefined) };
 const lines: Record<string, unknown>[] = [];
 const logger = pino({ base: null, timestamp: false }, { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
@@ -155,19 +154,4 @@ describe('the response', () => {
     expect(respondTo(new DomainError(SERVICE_UNAVAILABLE))).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
     expect(lines).toEqual([]);
   });
-});
-
-it('the setting of the pooler is logged once a minute while statements are lost', () => {
-  const now = jest.spyOn(performance, 'now').mockReturnValue(5);
-  const hintsAfter = (at: number) => {
-    now.mockReturnValue(at);
-    expect(respondTo(errorWith('26000', 'prepared statement "find" does not exist')).status).toBe(503);
-    return lines.filter(({ msg }) => /^the connection pooler .*: set max_prepared_statements/.test(String(msg))).length;
-  };
-  expect([hintsAfter(5), hintsAfter(6), hintsAfter(MINUTE_MS + 4), hintsAfter(MINUTE_MS + 5), hintsAfter(MINUTE_MS + 6)]).toEqual([
-    1, 1, 1, 2, 2,
-  ]);
-  respondTo(errorWith('ECONNREFUSED'));
-  expect(lines.filter(({ msg }) => msg !== 'request failed')).toMatchObject([{ level: 50 }, { level: 50 }]);
-  now.mockRestore();
 });

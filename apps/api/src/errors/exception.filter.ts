@@ -1,4 +1,4 @@
-import { isDatabaseUnavailable, isNamedStatementLost } from '@animal-store/database';
+import { isDatabaseUnavailable } from '@animal-store/database';
 import { INVALID_REQUEST, PublicUrl } from '@animal-store/http-kit';
 import { DomainError } from '@animal-store/kernel';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
@@ -8,10 +8,6 @@ import { LOGGER } from '../observability/logger.js';
 import { errorBody, errorHeaders, helpLink } from './error-response.js';
 import { ACCEPT_PATCH, errorOfStatus, HTTP_ERRORS, HttpError, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from './http-errors.js';
 
-const POOLER_HINT =
-  'the connection pooler does not track named prepared statements: set max_prepared_statements above 0 in PgBouncer 1.21 or newer, or DATABASE_PREPARED=false';
-const HINT_INTERVAL_MS = 60_000;
-
 /** The methods of a path, as the value of Allow. */
 export abstract class Routes {
   abstract allowedMethods(requestUrl: string): string | undefined;
@@ -20,8 +16,6 @@ export abstract class Routes {
 /** Converts everything that is thrown into an error response. Unexpected errors are logged and sent as `internal_error`. */
 @Catch()
 export class ApiExceptionFilter implements ExceptionFilter {
-  private hintedAt = -HINT_INTERVAL_MS;
-
   constructor(
     private readonly routes: Routes,
     private readonly publicUrl: PublicUrl,
@@ -38,7 +32,6 @@ export class ApiExceptionFilter implements ExceptionFilter {
     if ('definition' in error && error.definition === HTTP_ERRORS.unsupportedPatch) reply.header('accept-patch', ACCEPT_PATCH);
     reply.headers(errorHeaders(request, helpLink(this.publicUrl, body.code)));
     request.errorCode = body.code;
-    if (isNamedStatementLost(exception)) this.hintAtPooler();
     // Errors that were thrown on purpose only appear in the request's log line.
     if (body.status >= 500 && error !== exception)
       this.logger.error({ requestId: request.id, err: exception, code: body.code }, 'request failed');
@@ -47,13 +40,6 @@ export class ApiExceptionFilter implements ExceptionFilter {
       .headers({ 'cache-control': 'no-store', 'content-type': 'application/json' })
       .serializer(JSON.stringify)
       .send(body);
-  }
-
-  private hintAtPooler(): void {
-    const now = performance.now();
-    if (now - this.hintedAt < HINT_INTERVAL_MS) return;
-    this.hintedAt = now;
-    this.logger.error(POOLER_HINT);
   }
 
   private toPublicError(exception: unknown, request: FastifyRequest, reply: FastifyReply): DomainError | HttpError {

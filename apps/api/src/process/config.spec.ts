@@ -26,7 +26,7 @@ async function fileWith(text: string): Promise<string> {
 describe('readConfig', () => {
   it('has a default for every variable except DATABASE_URL', () => {
     expect(readConfig({ DATABASE_URL })).toMatchObject({
-      ...{ databaseUrl: DATABASE_URL, databaseReplicaUrls: [], databasePrepared: true, citus: false },
+      ...{ databaseUrl: DATABASE_URL, databaseReplicaUrls: [], citus: false },
       ...{ migrateOnStart: true, migrationDatabaseUrl: DATABASE_URL, host: '127.0.0.1', port: 3000, reusePort: false },
       ...{ adminPort: undefined, adminHost: '127.0.0.1', trustedProxies: [], redisUrl: undefined, publicBaseUrl: undefined },
       ...{ corsOrigins: [], environment: 'production', logLevel: 'info', logFormat: 'json', otelServiceName: 'animal-store' },
@@ -58,8 +58,8 @@ describe('readConfig', () => {
 
   it('reads booleans and lists', () => {
     expect(readConfig({ DATABASE_URL, MIGRATE_ON_START: 'yes' })).toMatchObject({ migrateOnStart: true });
-    const env = { DATABASE_URL, DATABASE_PREPARED: 'off', TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1,fd00::/8' };
-    expect(readConfig(env)).toMatchObject({ databasePrepared: false, trustedProxies: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'] });
+    const env = { DATABASE_URL, TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1,fd00::/8' };
+    expect(readConfig(env)).toMatchObject({ trustedProxies: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'] });
   });
 
   it.each(['\n', '\r\n', ' ', '\t'])('reads URLs without %j around them, like files', (space) => {
@@ -80,8 +80,8 @@ describe('readConfig', () => {
     );
   });
 
-  it('reads URLs of replicas, with one or several hosts, also from a file', async () => {
-    const urls = ['postgres://store@db1,db2/store', 'postgresql://store:a,b@db3:5433/store'];
+  it('reads URLs of replicas, also from a file', async () => {
+    const urls = ['postgres://store@db1/store', 'postgresql://store:a,b@db3:5433/store'];
     expect(readConfig({ DATABASE_URL, DATABASE_REPLICA_URLS: urls.join(', ') })).toMatchObject({ databaseReplicaUrls: urls });
     const file = await fileWith(`${urls.join(',\n')}\n`);
     const { databaseReplicaUrls } = readConfig({ DATABASE_URL, DATABASE_REPLICA_URLS_FILE: file });
@@ -270,7 +270,9 @@ describe('readConfig', () => {
       expect(() => readConfig({ DATABASE_URL_FILE: file })).toThrow(new StartupError(rule));
     }
     const DATABASE_URL_FILE = await fileWith(' \n');
-    expect(() => readConfig({ DATABASE_URL_FILE })).toThrow(new StartupError('DATABASE_URL_FILE must be a postgres:// URL'));
+    expect(() => readConfig({ DATABASE_URL_FILE })).toThrow(
+      new StartupError(`DATABASE_URL_FILE cannot be read: ${DATABASE_URL_FILE} is empty`),
+    );
   });
 
   it('rejects a variable together with its file, and names the file with an invalid URL', async () => {

@@ -58,7 +58,7 @@ const postgresUrl = validator('a postgres:// URL', (value) => {
 
 const postgresUrls = validator<readonly string[]>('postgres:// URLs, separated by commas', (value) => {
   const urls = splitUrls(value);
-  urls.forEach(parseDatabaseUrl);
+  for (const url of urls) parseDatabaseUrl(url);
   return urls;
 });
 
@@ -132,10 +132,6 @@ export const variables = {
   DATABASE_POOL_SIZE: integer(1, 1000)({ default: 10, desc: 'Maximum number of connections from one process to each database server.' }),
   DATABASE_CONNECT_TIMEOUT_MS: integer(1, 60_000)({ default: 2_500, desc: 'Maximum time that a request waits for a database connection.' }),
   DATABASE_STATEMENT_TIMEOUT_MS: integer(0, 60_000)({ default: 3_000, desc: 'Maximum duration of a statement. 0 turns off the limit.' }),
-  DATABASE_PREPARED: flag({
-    default: true,
-    desc: 'Whether to use named prepared statements. docs/operations.md explains the value for PgBouncer.',
-  }),
   CITUS: flag({
     default: false,
     desc: 'Whether migrations distribute tables with the PostgreSQL extension Citus.',

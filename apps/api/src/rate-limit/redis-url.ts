@@ -1,4 +1,4 @@
-import { nameOfParameter, percentDecode, tlsAttempts } from '@animal-store/database';
+import { nameOfParameter, percentDecode, readCertificates } from '@animal-store/database';
 
 const MODES = ['require', 'verify-ca', 'verify-full'];
 const PARAMETERS = ['sslmode', 'sslrootcert'];
@@ -19,9 +19,14 @@ export function parseRedisUrl(text: string) {
   const isTls = url.protocol === 'rediss:';
   if (!isTls && (sslmode ?? sslrootcert) !== undefined) throw new Error('must be a rediss:// URL with sslmode or sslrootcert');
   if (sslmode !== undefined && !MODES.includes(sslmode)) throw new Error(`must have an sslmode of ${MODES.join(', ')}`);
-  const [tls] = isTls ? tlsAttempts({ sslmode: sslmode ?? 'verify-full', sslrootcert }) : [];
+  if (sslmode === 'verify-ca' && sslrootcert === undefined) throw new Error('must have an sslrootcert with sslmode=verify-ca');
+  const tls = {
+    ...(sslrootcert !== undefined && { ca: readCertificates('sslrootcert', sslrootcert) }),
+    ...(sslmode === 'require' && sslrootcert === undefined && { rejectUnauthorized: false }),
+    ...(sslmode !== undefined && sslmode !== 'verify-full' && { checkServerIdentity: () => undefined }),
+  };
   const [username, password] = [percentDecode(url.username), percentDecode(url.password)];
   if (username !== '' && password === '') throw new Error('must have a password with the user name');
   url.search = url.username = url.password = '';
-  return { url: url.href, tls: tls || {}, credentials: password === '' ? undefined : { ...(username !== '' && { username }), password } };
+  return { url: url.href, tls, credentials: password === '' ? undefined : { ...(username !== '' && { username }), password } };
 }

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createTestDatabase, DurablePostgres, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Database, type DatabaseOptions } from '../database.js';
 import { DatabaseClient } from './database-client.js';
@@ -108,83 +108,63 @@ it('the process survives a server that closes the connection right after the log
   server.close();
 });
 
-describe('several servers', () => {
-  const role = `failover_${randomUUID().replaceAll('-', '')}`;
-  /** Its settings can change while it runs. */
-  let first: DurablePostgres;
-  /** A database of the shared server. Its settings apply to new connections. */
-  let second: TestDatabase;
-  let readWrite: string;
-  const port = async (pool: Awaited<ReturnType<typeof open>>) => {
-    const { rows } = await pool.query<{ port: number }>('SELECT inet_server_port() AS port');
-    return rows[0]?.port;
-  };
-  const portOf = ({ url }: { readonly url: string }) => Number(new URL(url).port);
-  /** Affects running sessions of `first`, and new ones of `second`. */
-  const setReadOnly = ({ url }: { readonly url: string }, value: 'on' | 'off') =>
-    query(
-      url,
-      url === first.url
-        ? `ALTER SYSTEM SET default_transaction_read_only = ${value}`
-        : `ALTER ROLE ${role} SET default_transaction_read_only = ${value}`,
-      'SELECT pg_reload_conf()',
-    );
+it('a write in a read-only transaction closes no other connection', async () => {
+  const database = await createTestDatabase();
+  const pool = await open(database.url);
+  const { rows } = await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  const client = await pool.connect();
+  const other = await pool.connect();
+  await client.query('BEGIN READ ONLY');
+  const error = await failure(client.query('CREATE TABLE public.things (id int)'));
+  expect(error).toMatchObject({ code: '25006' });
+  expect(isDatabaseUnavailable(error)).toBe(true);
+  await client.query('ROLLBACK');
+  client.release();
+  other.release();
+  expect(pool.idleCount).toBe(2);
+  expect((await pool.query('SELECT count(*)::int AS kept FROM pg_stat_activity WHERE pid = $1', [rows[0]?.pid])).rows).toEqual([
+    { kept: 1 },
+  ]);
+  await opened.pop()?.destroy();
+  await database.drop();
+});
+
+describe('a login', () => {
+  const role = `login_${randomUUID().replaceAll('-', '')}`;
+  let database: TestDatabase;
 
   beforeAll(async () => {
-    second = await createTestDatabase();
-    first = await DurablePostgres.start();
-    const { host, pathname } = new URL(second.url);
-    await query(first.url, `CREATE DATABASE ${pathname.slice(1)}`);
-    const firstUrl = new URL(first.url);
-    firstUrl.pathname = pathname;
-    for (const url of [firstUrl.href, second.url]) {
-      await query(
-        url,
-        `CREATE ROLE ${role} LOGIN PASSWORD 'secret'`,
-        `CREATE SCHEMA f AUTHORIZATION ${role}`,
-        'CREATE TABLE f.things (id int)',
-        `ALTER TABLE f.things OWNER TO ${role}`,
-      );
-    }
-    readWrite = `postgres://${role}:secret@${host},${firstUrl.host}${pathname}?target_session_attrs=read-write`;
+    database = await createTestDatabase();
+    await query(database.url, `CREATE ROLE ${role} LOGIN CONNECTION LIMIT 3`);
   });
   afterAll(async () => {
-    await second.drop();
+    await database.drop();
     await query(process.env['TEST_POSTGRES_URL'] ?? '', `DROP ROLE ${role}`);
-    await first.remove();
+  });
+  const urlWith = (password: string) => {
+    const url = new URL(database.url);
+    [url.username, url.password] = [role, password];
+    return url.href;
+  };
+
+  it.each(['plain', '\u00a0spaces\u3000', 'Ⅸ ﬁ', '密码', 'Tür🔑'])('accepts the password %j', async (password) => {
+    await query(database.url, `ALTER ROLE ${role} PASSWORD '${password}'`);
+    const client = new DatabaseClient({ url: urlWith(password) });
+    await client.connect();
+    await client.end();
   });
 
-  it('with target_session_attrs=read-write, the writable one is used, and one that became read-only is left', async () => {
-    await setReadOnly(second, 'on');
-    const pool = await open(readWrite, { poolSize: 3 });
-    expect(await port(pool)).toBe(portOf(first));
-    // The probe of the server that is not used is closed.
-    const sessions = `SELECT pid FROM pg_stat_activity WHERE usename = '${role}'`;
-    await waitFor(async () => expect(await query(second.url, sessions)).toEqual([]));
+  it('accepts more iterations of SCRAM than the default of `pg`', async () => {
+    await query(database.url, `SET scram_iterations = 200000`, `ALTER ROLE ${role} PASSWORD 'slow'`);
+    const client = new DatabaseClient({ url: urlWith('slow') });
+    await client.connect();
+    await client.end();
+  });
 
-    const [busy, ...idle] = [await pool.connect(), await pool.connect(), await pool.connect()];
-    for (const client of idle) client.release();
-    await setReadOnly(first, 'on');
-    await setReadOnly(second, 'off');
-    await waitFor(async () => {
-      const { rows } = await busy.query('SHOW transaction_read_only');
-      expect(rows).toEqual([{ transaction_read_only: 'on' }]);
-    });
-    const read = busy.query('SELECT pg_sleep(0.3), inet_server_port() AS port');
-    // Another session may not have read the new settings yet.
-    const error = await waitFor(async () => {
-      const failed = await failure(pool.query('INSERT INTO f.things VALUES (1)'));
-      expect(failed).toBeDefined();
-      return failed;
-    });
-    expect(error).toMatchObject({ code: '25006' });
-    expect(isDatabaseUnavailable(error)).toBe(true);
-    expect((await read).rows).toEqual([expect.objectContaining({ port: portOf(first) })]);
-    busy.release();
-
-    const inserts = await Promise.all(
-      [1, 2, 3].map(() => pool.query('INSERT INTO f.things VALUES (1) RETURNING inet_server_port() AS port')),
-    );
-    expect(inserts.flatMap(({ rows }) => rows as unknown[])).toEqual([1, 2, 3].map(() => ({ port: portOf(second) })));
+  it('that fails takes no connection of the server', async () => {
+    const logins = Array.from({ length: 40 }, () => failure(new DatabaseClient({ url: urlWith('') }).connect()));
+    expect((await Promise.all(logins)).every((error) => isDatabaseUnavailable(error))).toBe(true);
+    const open = `SELECT FROM pg_stat_activity WHERE usename = '${role}' OR (datname IS NULL AND backend_type = 'client backend')`;
+    await waitFor(async () => expect(await query(database.url, open)).toEqual([]));
   });
 });

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { PoolClient, PoolConfig } from 'pg';
+import { DatabaseError, type PoolClient, type PoolConfig } from 'pg';
 import { DatabasePool } from './database-pool.js';
 import { PreparedStatement } from '../statements/prepared-statement.js';
 
@@ -22,7 +22,7 @@ class FakeClient extends EventEmitter {
     callback();
   }
 
-  query(_execution: unknown, _values: undefined, callback: (error: unknown, rows?: unknown[]) => void): void {
+  query({ callback }: { callback: (error: unknown, rows?: unknown[]) => void }): void {
     this.running.push(callback);
   }
 
@@ -41,10 +41,11 @@ class FakeClient extends EventEmitter {
 }
 
 const fake = (client: PoolClient) => client as unknown as FakeClient;
-const report = (client: PoolClient, code: string) => fake(client).connection.emit('errorMessage', { code });
 const stateOf = (...clients: PoolClient[]) =>
   clients.map((client) => ({ ended: fake(client).hasEnded, destroyed: fake(client).isDestroyed }));
 const open = { ended: false, destroyed: false };
+
+const errorOf = (code: string) => Object.assign(new DatabaseError('no', 1, 'error'), { code });
 
 const PICK = new PreparedStatement('pick', 'SELECT', () => undefined);
 
@@ -56,44 +57,14 @@ beforeEach(async () => {
   clients = await Promise.all([pool.connect(), pool.connect(), pool.connect()]);
 });
 
-it('a server that became read-only is left: idle connections at once, busy ones when they are released', () => {
-  const [reporting, busy, idle] = clients;
-  idle.release();
-  report(reporting, '25006');
-  expect(stateOf(reporting, busy, idle)).toEqual([open, open, { ended: false, destroyed: true }]);
-  reporting.release();
-  busy.release();
-  expect(stateOf(reporting, busy)).toEqual([
-    { ended: true, destroyed: false },
-    { ended: true, destroyed: false },
-  ]);
-});
-
-it('connections stay open after other errors', () => {
-  const [reporting, busy, idle] = clients;
-  idle.release();
-  report(reporting, '25P02');
-  reporting.release();
-  busy.release();
-  expect(stateOf(...clients)).toEqual([open, open, open]);
-});
-
-it('a connection that was in use again is not idle', async () => {
-  const [one, other] = clients;
-  one.release();
-  expect(await pool.connect()).toBe(one);
-  report(other, '25006');
-  expect(stateOf(one)).toEqual([open]);
-});
-
 describe('release', () => {
   const closed = { ended: true, destroyed: false };
 
   // error-table.spec.ts has every code.
   it('keeps the connection after an error of a statement, and closes it after another one', () => {
     const [one, other, third] = clients;
-    one.release(Object.assign(new Error('no'), { code: '23505' }));
-    other.release(Object.assign(new Error('no'), { code: '57P01' }));
+    one.release(errorOf('23505'));
+    other.release(errorOf('57P01'));
     third.release(new Error('no'));
     expect(stateOf(one, other, third)).toEqual([open, closed, closed]);
   });
@@ -102,7 +73,7 @@ describe('release', () => {
     const [one, other] = clients;
     for (const client of [one, other]) fake(client).transactionStatus = status;
     one.release();
-    other.release(Object.assign(new Error('no'), { code: '23505' }));
+    other.release(errorOf('23505'));
     expect(stateOf(one, other)).toEqual([closed, closed]);
   });
 });
@@ -144,16 +115,6 @@ describe('execute', () => {
     fake(idle).running[0]?.(null, ['row']);
     expect(await rows).toEqual(['row']);
     expect([pool.idleCount, pool.totalCount]).toEqual([1, 3]);
-  });
-
-  it('leaves a server that became read-only', async () => {
-    const [idle] = clients;
-    idle.release();
-    const rows = execute();
-    report(idle, '25006');
-    fake(idle).running[0]?.(null, []);
-    await rows;
-    expect(stateOf(idle)).toEqual([{ ended: true, destroyed: false }]);
   });
 
   it('rejects with the error of the statement, and closes the connection like `query`', async () => {

@@ -1,138 +1,92 @@
-import { isIPv6 } from 'node:net';
-import { checkedParameters, type Parameters } from './connection-parameters.js';
-import { type Tls, tlsAttempts } from './tls.js';
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { ClientConfig } from 'pg';
+import { parse } from 'pg-connection-string';
+import { readSecretUrl, type SecretUrl } from './secret-url.js';
 
-const DEFAULT_PORT = 5432;
-const DEFAULT_HOST = 'localhost';
-const DATABASE_URL = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
-const SERVER = /^(?:\[([^\]]+)\]|([^:[\]]*))(?::([0-9]{0,5}))?$/;
+const DATABASE_URL = /^postgres(?:ql)?:\/\/[^/?#]*(?:\/([^/?#]*))?(?:\?([^#]*))?$/;
 const CONTROL_CHARACTER = /\p{Cc}/u;
+const MAX_PORT = 65_535;
 
-export interface Server {
+/** Ignoring any other parameter could make a connection less strict. */
+const PARAMETERS = [
+  ...['host', 'port', 'user', 'password', 'application_name', 'fallback_application_name', 'options', 'connect_timeout'],
+  ...['sslmode', 'sslnegotiation', 'sslrootcert', 'sslcert', 'sslkey'],
+];
+const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'];
+/** libpq's variables that `pg` does not read, or reads in another way. */
+const VARIABLES = {
+  PGCONNECT_TIMEOUT: 'connect_timeout',
+  PGSSLMODE: 'sslmode',
+  PGSSLNEGOTIATION: 'sslnegotiation',
+  PGSSLROOTCERT: 'sslrootcert',
+  PGSSLCERT: 'sslcert',
+  PGSSLKEY: 'sslkey',
+};
+/** libpq's variables that would make a connection stricter, or lead to another server. */
+const UNSUPPORTED_VARIABLES = [
+  ...['PGHOSTADDR', 'PGSERVICE', 'PGTARGETSESSIONATTRS', 'PGREQUIREAUTH', 'PGREQUIREPEER', 'PGCHANNELBINDING', 'PGGSSENCMODE'],
+  ...['PGSSLCERTMODE', 'PGSSLCRL', 'PGSSLCRLDIR', 'PGSSLMINPROTOCOLVERSION', 'PGSSLMAXPROTOCOLVERSION', 'PGREQUIRESSL'],
+];
+
+/** What a connection URL says, in the options of `pg`. */
+export interface DatabaseTarget extends Pick<
+  ClientConfig,
+  'user' | 'password' | 'database' | 'ssl' | 'sslnegotiation' | 'application_name' | 'fallback_application_name' | 'options'
+> {
   /** A host name, an IP address, or the folder of a Unix socket. */
   readonly host: string;
   readonly port: number;
-}
-
-/** A parsed libpq connection URL. */
-export interface DatabaseTarget {
-  readonly servers: readonly [Server, ...Server[]];
-  readonly user: string | undefined;
-  readonly password: string | undefined;
-  readonly database: string | undefined;
-  /** Whether the server must accept writes (`target_session_attrs=read-write`). */
-  readonly isReadWrite: boolean;
-  /** TLS options in the order in which they are tried. Unix sockets never use TLS. */
-  readonly tls: readonly Tls[];
   /** Undefined: no limit. */
   readonly connectTimeoutMs: number | undefined;
-  /** Parameters of `pg` with the same name and meaning. */
-  readonly parameters: Readonly<Record<string, string>>;
 }
 
 /**
- * Parses a connection URL like libpq: several servers, Unix sockets, and parameters, which override the other parts of the URL and the
- * environment variables.
+ * Parses a libpq connection URL, with the defaults of libpq's environment variables.
  * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
  * @throws Error whose message begins with "must" or "cannot", and does not repeat the URL
  */
-export function parseDatabaseUrl(url: string): DatabaseTarget {
-  const [, credentials = '', authority, path = '', query = ''] = DATABASE_URL.exec(url) ?? [];
-  if (CONTROL_CHARACTER.test(url)) throw new Error('must not contain line breaks or other control characters');
-  if (authority === undefined) throw new Error('must be a postgres:// URL');
-  const all = checkedParameters({
-    ...withoutEmpty({ ...credentialsOf(credentials), ...hostsOf(authority), dbname: percentDecode(path) }),
-    ...queryParameters(query),
-  });
-  const { host, port, dbname, user, password, target_session_attrs: attributes = 'any', connect_timeout: timeout, ...others } = all;
-  const { application_name, fallback_application_name, options, sslnegotiation = 'postgres' } = others;
-  for (const text of Object.values({ ...all, password: '' })) {
-    if (CONTROL_CHARACTER.test(text)) throw new Error('must not contain line breaks or other control characters');
+export function parseDatabaseUrl(text: string, env: NodeJS.ProcessEnv = process.env): DatabaseTarget {
+  const url = checkedUrl(text);
+  const [, path = '', query = ''] = DATABASE_URL.exec(url) ?? [];
+  // libpq does not read a plus sign as a space.
+  const parameters = new URLSearchParams(query.replaceAll('+', '%2B'));
+  for (const name of UNSUPPORTED_VARIABLES)
+    if (env[name]) throw new Error(`cannot be used with the environment variable ${name}, which is not supported`);
+  for (const [variable, name] of Object.entries(VARIABLES)) {
+    const value = env[variable];
+    if (value && !parameters.has(name)) parameters.set(name, value);
   }
-  if (attributes !== 'any' && attributes !== 'read-write') throw new Error('must have a target_session_attrs of any or read-write');
-  const servers = serversOf(host, port);
-  const tls = tlsAttempts(all);
-  const isLocal = servers.every(isSocket);
+  checkParameters(Object.fromEntries(parameters));
+  const { host, port, user, password, ssl, sslnegotiation, connect_timeout: timeout, ...others } = parsed(url, query, parameters);
+  const [name, number] = [host || env['PGHOST'] || 'localhost', Number(port || env['PGPORT'] || 5432)];
+  if (name.includes(',')) throw new Error('must have one host, which leads to the primary, and no list of hosts');
+  if (!(number >= 1 && number <= MAX_PORT)) throw new Error(`must have a port from 1 to ${String(MAX_PORT)}`);
+  const isSocket = name.startsWith('/');
   return {
-    servers,
+    host: name,
+    port: number,
     user: user || undefined,
     password: password || undefined,
-    database: dbname || undefined,
-    isReadWrite: attributes === 'read-write',
-    tls: isLocal ? [false] : tls,
-    connectTimeoutMs: milliseconds(timeout),
-    parameters: withoutEmpty({
-      application_name,
-      fallback_application_name,
-      options,
-      sslnegotiation: isLocal || sslnegotiation === 'postgres' ? '' : sslnegotiation,
-    }),
+    database: percentDecode(path) || undefined,
+    // Unix sockets never use TLS.
+    ssl: !isSocket && ((ssl as DatabaseTarget['ssl']) ?? false),
+    sslnegotiation: (!isSocket && sslnegotiation) || 'postgres',
+    application_name: others.application_name,
+    fallback_application_name: others.fallback_application_name,
+    options: others.options,
+    connectTimeoutMs: Number(timeout) > 0 ? Number(timeout) * 1_000 : undefined,
   };
 }
 
-/** Returns the host and port of each server, for messages. */
-export function formatServers({ servers }: DatabaseTarget): string {
-  return servers.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(',');
-}
-
-/** Whether the host is the folder of a Unix socket. */
-export function isSocket({ host }: Server): boolean {
-  return host.startsWith('/');
-}
-
-function withoutEmpty(parameters: Parameters): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value)) as Record<string, string>;
-}
-
-function credentialsOf(credentials: string): Parameters {
-  const [user = '', ...password] = credentials.split(':');
-  return { user: percentDecode(user), password: percentDecode(password.join(':')) };
-}
-
-/** Splits the hosts from the ports before decoding, because the folder of a Unix socket may contain an encoded colon. */
-function hostsOf(authority: string): Parameters {
-  const servers = authority.split(',').map((text) => {
-    const [, ipv6, name, port = ''] = SERVER.exec(text) ?? [];
-    const host = ipv6 ?? name;
-    if (host === undefined) throw new Error('must have hosts such as db1.example:5432,db2.example:5432');
-    return { host, port };
-  });
-  return { host: percentDecode(servers.map(({ host }) => host).join()), port: servers.map(({ port }) => port).join() };
-}
-
-/** Of several parameters with the same name, libpq uses the last one. */
-function queryParameters(query: string): Parameters {
-  const pairs = query.split('&').filter((pair) => pair !== '');
-  const parameters = pairs.map((pair) => {
-    // Unlike in libpq, = within a value need not be encoded.
-    const [name = '', ...values] = pair.split('=').map(percentDecode);
-    if (values.length === 0) throw new Error('must have parameters such as name=value');
-    const value = values.join('=');
-    // The only exception of libpq, for JDBC.
-    return name === 'ssl' && value === 'true' ? ['sslmode', 'require'] : [name, value];
-  });
-  return Object.fromEntries(parameters) as Parameters;
-}
-
-function serversOf(hosts = '', ports = ''): readonly [Server, ...Server[]] {
-  const names = hosts.split(',');
-  const given = ports.split(',');
-  if (given.length > 1 && given.length !== names.length) throw new Error('must have one port, or one port per host');
-  return names.map((name, index) => {
-    const text = given.length === 1 ? given[0] : given[index];
-    const port = text ? Number(text) : DEFAULT_PORT;
-    if (!(port >= 1 && port <= 65_535)) throw new Error('must have ports from 1 to 65535');
-    const host = name || DEFAULT_HOST;
-    if (!isSocket({ host, port }) && /[:\s]/.test(host) && !isIPv6(host))
-      throw new Error('must have a host without a port and without spaces; use the parameter port');
-    return { host, port };
-  }) as unknown as readonly [Server, ...Server[]];
-}
-
-/** Like libpq: in seconds; 0 or less is no limit. */
-function milliseconds(seconds = '0'): number | undefined {
-  if (!/^-?[0-9]{1,7}$/.test(seconds)) throw new Error('must have a connect_timeout in whole seconds');
-  return Number(seconds) > 0 ? Number(seconds) * 1_000 : undefined;
+/** Returns the host and port, for messages. Never throws, because a file may be missing in the meantime. */
+export function formatServer(url: SecretUrl): string {
+  try {
+    const { host, port } = parseDatabaseUrl(readSecretUrl(url));
+    return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
+  } catch {
+    return typeof url === 'string' ? 'the URL' : `the URL in ${url.file}`;
+  }
 }
 
 /** Decodes a part of a URL. @throws Error whose message begins with "must" */
@@ -142,5 +96,69 @@ export function percentDecode(text: string): string {
     return decodeURIComponent(text);
   } catch {
     throw new Error('must be percent-encoded; write % as %25');
+  }
+}
+
+/**
+ * Reads the certificates of a file that a URL names. An empty text would mean that any public CA is trusted.
+ * @throws Error whose message begins with "cannot", and names the file
+ */
+export function readCertificates(parameter: string, file: string): string {
+  const text = readNonEmpty(parameter, file);
+  try {
+    new X509Certificate(text);
+  } catch {
+    throw new Error(`cannot be used: ${parameter}: ${file} contains no certificate`);
+  }
+  return text;
+}
+
+function readNonEmpty(parameter: string, file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`cannot be used: ${parameter}: ${(error as Error).message}`, { cause: error });
+  }
+  if (text.trim() === '') throw new Error(`cannot be used: ${parameter}: ${file} is empty`);
+  return text;
+}
+
+/** Rejects what `pg-connection-string` would read in another way than libpq. */
+function checkedUrl(text: string): string {
+  if (CONTROL_CHARACTER.test(text) || CONTROL_CHARACTER.test(percentDecode(text)))
+    throw new Error('must not contain line breaks or other control characters');
+  if (/[\s#]/.test(text)) throw new Error('must be percent-encoded; write a space as %20 and # as %23');
+  if (!DATABASE_URL.test(text)) throw new Error('must be a postgres:// URL');
+  return text;
+}
+
+function checkParameters(parameters: Readonly<Record<string, string>>): void {
+  for (const name of Object.keys(parameters))
+    if (!PARAMETERS.includes(name)) throw new Error(`must not have ${nameOfParameter(name)}: only ${PARAMETERS.join(', ')} are supported`);
+  const { sslmode = 'disable', sslnegotiation = 'postgres', sslrootcert, sslcert, sslkey, port, connect_timeout: timeout } = parameters;
+  if (!SSL_MODES.includes(sslmode)) throw new Error(`must have an sslmode of ${SSL_MODES.join(', ')}`);
+  if (sslmode === 'disable' && (sslrootcert || sslcert || sslkey || sslnegotiation !== 'postgres'))
+    throw new Error('must have an sslmode such as verify-full with other parameters of TLS');
+  if (!['postgres', 'direct'].includes(sslnegotiation)) throw new Error('must have an sslnegotiation of postgres or direct');
+  if (sslmode === 'verify-ca' && !sslrootcert) throw new Error('must have an sslrootcert with sslmode=verify-ca');
+  if (timeout && !/^-?[0-9]{1,7}$/.test(timeout)) throw new Error('must have a connect_timeout in whole seconds');
+  if (port && !/^[0-9]+$/.test(port)) throw new Error(`must have a port from 1 to ${String(MAX_PORT)}`);
+  if (sslrootcert) readCertificates('sslrootcert', sslrootcert);
+  if (sslcert) readCertificates('sslcert', sslcert);
+  if (sslkey) readNonEmpty('sslkey', sslkey);
+}
+
+/** Returns the name of a parameter for messages. Other text may be a part of a password that is not percent-encoded. */
+export function nameOfParameter(text: string): string {
+  return /^[a-z_]{1,40}$/i.test(text) ? `the parameter ${text}` : 'a parameter';
+}
+
+function parsed(url: string, query: string, parameters: URLSearchParams) {
+  try {
+    const withoutQuery = query === '' ? url.replace('?', '') : url.slice(0, -query.length - 1);
+    return parse(`${withoutQuery}?${parameters.toString().replaceAll('+', '%20')}`, { useLibpqCompat: true });
+  } catch {
+    throw new Error('must be a postgres:// URL');
   }
 }

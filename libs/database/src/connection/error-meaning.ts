@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { CANNOT_CONNECT, LIBRARY_ERRORS, LOGIN_REJECTED, type Trait, traitsOf } from './error-table.js';
+import { CANNOT_CONNECT, LIBRARY_ERRORS, type Trait, traitsOf } from './error-table.js';
 
 /** The properties of errors of the database, the system and TypeORM, which wraps errors of `pg`. */
 interface Details {
@@ -7,51 +7,31 @@ interface Details {
   readonly driverError?: unknown;
   readonly errors?: unknown;
   readonly path?: unknown;
-  readonly syscall?: unknown;
+  readonly routine?: unknown;
+  readonly syscall?: string;
 }
-
-/** Errors of PgBouncer, which it never translates and mostly reports as 08P01: src/client.c and src/prepare.c. */
-const UNSUPPORTED_PARAMETER = /^unsupported startup parameter/;
-const LOST_STATEMENTS = ['prepared statement did not exist', 'prepared statement name is already in use'];
-const PROTOCOL_VIOLATION = '08P01';
 
 /** System calls about the port of this process, not about the database. */
 const LISTENING = ['listen', 'bind'];
-/** invalid_parameter_value, undefined_object and others about a start-up parameter. In contrast to 42501, insufficient_privilege. */
-const WRONG_PARAMETER = /^(?:0A|22|42(?!501))/;
+/** Errors of PgBouncer that mean that it does not track named statements: src/prepare.c. */
+const LOST_STATEMENTS = ['prepared statement did not exist', 'prepared statement name is already in use'];
+const LOST_STATEMENT = '26000';
+/** The function of PostgreSQL that throws "cached plan must not change result type", with the code feature_not_supported. */
+const REVALIDATE = 'RevalidateCachedQuery';
+/** lock_not_available and query_canceled, also of timeouts. They end the statement, and not its session. */
+const STOPPED = ['55P03', '57014'];
+/** Cardinality violation, conflicts, and wrong statements. */
+const USABLE = /^(?:21|40(?!003)|42|72)/;
 
 /** Whether the error means that the database is unreachable or unavailable, rather than that the statement is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!Error.isError(error)) return false;
   if (hasTrait(error, 'unavailable')) return true;
-  const { driverError, errors } = error as Details;
+  const { driverError, errors, path, syscall } = error as Details;
+  // A system call of a socket, unlike one of a file.
+  if (syscall !== undefined && path === undefined && !LISTENING.includes(syscall)) return true;
   if (Array.isArray(errors)) return errors.some(isDatabaseUnavailable);
   return isDatabaseUnavailable(driverError ?? error.cause);
-}
-
-/** Whether a named statement is missing or already exists on the connection. Happens behind poolers that do not track statements. */
-export function isNamedStatementLost(error: unknown): boolean {
-  return hasTrait(error, 'named') || (codeOf(error) === PROTOCOL_VIOLATION && LOST_STATEMENTS.includes((error as Error).message));
-}
-
-/** Whether the server rejected the login, or the database does not exist. */
-export function isLoginRejected(error: unknown): boolean {
-  return hasTrait(error, 'login');
-}
-
-/** Whether connecting may succeed later without a change of settings. */
-export function mayRecover(error: unknown): boolean {
-  if (!isDatabaseUnavailable(error)) return false;
-  const { driverError, errors, message, cause } = error as Error & Details;
-  if (Array.isArray(errors)) return errors.some(mayRecover);
-  if (!hasTrait(error, 'unavailable')) return mayRecover(driverError ?? cause);
-  return !hasTrait(error, 'permanent') && !UNSUPPORTED_PARAMETER.test(message);
-}
-
-/** Whether the database was reached, and one of its timeouts stopped a statement or ended a session. */
-export function isStoppedByTimeout(error: unknown): boolean {
-  if (!Error.isError(error)) return false;
-  return hasTrait(error, 'timeout') || isStoppedByTimeout((error as Details).driverError ?? error.cause);
 }
 
 /** Whether a read that failed may be repeated at once. */
@@ -59,9 +39,15 @@ export function isRepeatable(error: unknown): boolean {
   return hasTrait((error as Details | undefined)?.driverError ?? error, 'repeatable');
 }
 
-/** Whether the statement was rolled back because of a concurrent one. */
+/** Whether the session does not have the prepared statement, or has a plan that no longer fits its tables. The statement had no effect. */
+export function isStatementLost(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === LOST_STATEMENT || code === '42P05';
+}
+
+/** Whether the statement was rolled back, and may succeed when it is repeated. */
 export function isConflict(error: unknown): boolean {
-  return hasTrait(error, 'conflict');
+  return hasTrait((error as Details | undefined)?.driverError ?? error, 'conflict');
 }
 
 /** Whether a row has invalid values. The statement had no effect. */
@@ -77,32 +63,28 @@ export function isReadItemError(error: unknown): boolean {
 
 /** Whether the statement failed, but its session can execute others. */
 export function isSessionUsable(error: unknown): boolean {
-  return hasTrait(error, 'usable');
+  if (!(error instanceof DatabaseError) || error.code === undefined) return false;
+  return STOPPED.includes(error.code) || USABLE.test(error.code) || isRowError(error) || isStatementLost(error);
 }
 
 /**
- * Returns an error with a code for which `isDatabaseUnavailable` is true, because it prevented a connection. For example, 42501 is a bug
- * in a statement, but a rejection during a login, and 57014 is then authentication_timeout.
+ * Returns an error with a code for which `isDatabaseUnavailable` is true, because it prevented a connection. For example, 55000 is a bug in a
+ * statement, but not during a login.
  */
 export function connectError(error: unknown): unknown {
-  const isOfServer = error instanceof DatabaseError && error.code !== undefined;
-  if (isDatabaseUnavailable(error) && !(isOfServer && hasTrait(error, 'permanent'))) return error;
-  const { message } = error as Error;
-  const isRejected = isOfServer && !WRONG_PARAMETER.test(error.code ?? '');
-  return Object.assign(new Error(message, { cause: error }), { code: isRejected ? LOGIN_REJECTED : CANNOT_CONNECT });
+  if (isDatabaseUnavailable(error)) return error;
+  return Object.assign(new Error((error as Error).message, { cause: error }), { code: CANNOT_CONNECT });
 }
 
 function hasTrait(error: unknown, trait: Trait): boolean {
   const code = codeOf(error);
-  const traits = code === undefined ? undefined : traitsOf(code);
-  if (!traits?.has(trait)) return false;
-  const { path, syscall } = error as Details;
-  return (path === undefined || traits.has('machine')) && !LISTENING.includes(String(syscall));
+  return code !== undefined && traitsOf(code).includes(trait);
 }
 
 function codeOf(error: unknown): string | undefined {
   if (!Error.isError(error)) return undefined;
-  const { code } = error as Details;
+  const { code, routine } = error as Details;
+  if (routine === REVALIDATE || LOST_STATEMENTS.includes(error.message)) return LOST_STATEMENT;
   if (typeof code === 'string') return code;
   return Object.hasOwn(LIBRARY_ERRORS, error.message) ? LIBRARY_ERRORS[error.message]?.[1] : undefined;
 }

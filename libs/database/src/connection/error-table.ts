@@ -1,92 +1,80 @@
 /**
  * What an error means:
  * - `unavailable`: the database cannot serve now. Requests get a 503, and connecting is retried at the start.
- * - `permanent`: retrying at the start is useless.
  * - `repeatable`: a read may be repeated at once, on another connection.
- * - `usable`: the session and its connection can be used again.
- * - `row`: a single row may have caused it. The statement had no effect.
  * - `conflict`: the statement was rolled back because of a concurrent one, so also a write may be repeated.
- * - `login`: the server rejected the login, or the database does not exist.
- * - `timeout`: a timeout of the server stopped a statement or ended a session.
- * - `named`: a prepared statement is missing or already exists. Happens behind poolers that do not track statements.
- * - `machine`: this machine lacks memory or descriptors, also for files.
+ * - `row`: a single row may have caused it. The statement had no effect.
  */
-export type Trait = 'unavailable' | 'permanent' | 'repeatable' | 'usable' | 'row' | 'conflict' | 'timeout' | 'login' | 'named' | 'machine';
+export type Trait = 'unavailable' | 'repeatable' | 'conflict' | 'row';
 
-/** sqlclient_unable_to_establish_sqlconnection: our code for an unusable URL, failed TLS, and several servers that all failed. */
+/** sqlclient_unable_to_establish_sqlconnection: our code for every failure to connect that has none. */
 export const CANNOT_CONNECT = '08001';
 /** connection_does_not_exist: our code if a pool or a query runner has no connection. */
-export const NOT_CONNECTED = '08003';
+const NOT_CONNECTED = '08003';
 /** connection_failure: our code if the connection was lost. */
 const CONNECTION_LOST = '08006';
-/** invalid_authorization_specification: also our code for a login that the server rejects for another reason. */
-export const LOGIN_REJECTED = '28000';
 export const TIMED_OUT = 'ETIMEDOUT';
 
-type Row = readonly [codes: string, source: string, ...traits: Trait[]];
-
 /**
- * A row decides a SQLSTATE, a class of them (its first two characters), or system errors. What is missing is a bug, and its connection
- * is closed. Class names: https://www.postgresql.org/docs/current/errcodes-appendix.html. `src/…` is a file of PostgreSQL 18.
+ * A code, or a class of SQLSTATEs (its first two characters), with its traits. Of what is missing, each is a bug.
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
-const SQLSTATES: readonly Row[] = [
-  ['08', 'connection exception; PgBouncer reports most of its errors as 08P01', 'unavailable'],
-  [CANNOT_CONNECT, 'database-client.ts', 'unavailable', 'permanent'],
-  [CONNECTION_LOST, 'LIBRARY_ERRORS, below', 'unavailable', 'repeatable'],
-  ['21', 'cardinality violation, of a subquery', 'usable'],
-  ['22', 'data exception', 'row', 'usable'],
-  ['23', 'integrity constraint violation', 'row', 'usable'],
-  // 25P02, in failed transaction, is a bug, and the connection is closed because its transaction is still open.
-  ['25006', 'read_only_sql_transaction: PreventCommandIfReadOnly in src/backend/tcop/utility.c', 'unavailable'],
-  [
-    '25P03',
-    'idle_in_transaction_session_timeout: ProcessInterrupts in src/backend/tcop/postgres.c',
-    'unavailable',
-    'repeatable',
-    'timeout',
-  ],
-  ['25P04', 'transaction_timeout: ProcessInterrupts in src/backend/tcop/postgres.c', 'unavailable', 'timeout'],
-  ['26000', 'invalid_sql_statement_name: FetchPreparedStatement in src/backend/commands/prepare.c', 'unavailable', 'named'],
-  ['28', 'invalid authorization: src/backend/libpq/auth.c', 'unavailable', 'login'],
-  ['3D000', 'invalid_catalog_name: InitPostgres in src/backend/utils/init/postinit.c', 'unavailable', 'login'],
-  ['40', 'transaction rollback: serialization failure (40001), deadlock (40P01)', 'unavailable', 'repeatable', 'usable', 'conflict'],
-  ['40003', 'statement_completion_unknown: the transaction may be committed', 'unavailable'],
-  ['42', 'syntax error or access rule violation', 'usable'],
-  ['42P05', 'duplicate_prepared_statement: StorePreparedStatement in src/backend/commands/prepare.c', 'unavailable', 'named'],
-  ['44', 'WITH CHECK OPTION violation, of a view', 'row', 'usable'],
-  ['53', 'insufficient resources: memory, disk, connections', 'unavailable'],
-  ['54', 'program limit exceeded, for example the size of an index entry', 'row', 'usable'],
-  ['55P03', 'lock_not_available, also lock_timeout: ProcessInterrupts in src/backend/tcop/postgres.c', 'unavailable', 'usable', 'timeout'],
-  ['57', 'operator intervention: 57P03 starting up, 57P04 database dropped', 'unavailable'],
-  ['57014', 'query_canceled, also statement_timeout: ProcessInterrupts', 'unavailable', 'permanent', 'usable', 'timeout'],
-  ['57P01', 'admin_shutdown: ProcessInterrupts', 'unavailable', 'repeatable'],
-  ['57P02', 'crash_shutdown: quickdie in src/backend/tcop/postgres.c', 'unavailable', 'repeatable'],
-  ['57P05', 'idle_session_timeout: ProcessInterrupts', 'unavailable', 'repeatable', 'timeout'],
-  ['58', 'system error of the server, for example an I/O error', 'unavailable'],
-  ['72', 'snapshot too old', 'unavailable', 'repeatable', 'usable'],
-  ['P0', 'PL/pgSQL error, for example RAISE in a trigger', 'row', 'usable'],
-];
-
-/** https://docs.libuv.org/en/v1.x/errors.html, https://nodejs.org/api/dns.html#error-codes, and the manual pages of Linux. */
-const SYSTEM_ERRORS: readonly Row[] = [
-  ['ECONNRESET EPIPE', 'tcp(7): an established connection was lost', 'unavailable', 'repeatable'],
-  ['ECONNABORTED ENETRESET ENOTCONN ESHUTDOWN', 'POSIX: an established connection was lost', 'unavailable', 'repeatable'],
-  ['ERR_STREAM_DESTROYED ERR_STREAM_WRITE_AFTER_END', 'nodejs.org/api/errors.html: a write after the end', 'unavailable', 'repeatable'],
-  [TIMED_OUT, 'connect(2), tcp(7), and our timeouts', 'unavailable'],
-  ['ERR_SOCKET_CONNECTION_TIMEOUT', 'net.js of Node.js: autoSelectFamily', 'unavailable'],
-  ['ECONNREFUSED', 'connect(2): nobody listens', 'unavailable'],
-  ['EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN ENONET', 'connect(2), ip(7): no route to the server', 'unavailable'],
-  ['EACCES EPERM', 'connect(2): permissions of a socket, firewall rules', 'unavailable'],
-  ['EADDRNOTAVAIL EADDRINUSE EAGAIN', 'connect(2): no free local port, full backlog of a Unix socket', 'unavailable'],
-  ['ENOENT ENOTDIR ENOTSOCK EPROTOTYPE', 'unix(7): no socket at the path', 'unavailable'],
-  ['EAFNOSUPPORT EPROTONOSUPPORT', 'socket(2): no IPv6', 'unavailable'],
-  ['EMFILE ENFILE ENOBUFS ENOMEM', 'socket(2): no descriptors or memory', 'unavailable', 'machine'],
-  ['ENOTFOUND', 'dns.lookup(): EAI_NONAME and EAI_NODATA of getaddrinfo(3)', 'unavailable'],
-  ['EAI_AGAIN EAI_FAIL EAI_MEMORY EAI_NODATA EAI_NONAME EAI_ADDRFAMILY EAI_CANCELED', 'getaddrinfo(3)', 'unavailable'],
-  ['ESERVFAIL ETIMEOUT EREFUSED', 'dns.resolve(), for a custom lookup', 'unavailable'],
-];
-
-export const ERROR_TABLE: readonly Row[] = [...SQLSTATES, ...SYSTEM_ERRORS];
+const ERROR_TABLE: Readonly<Record<string, readonly Trait[]>> = {
+  // Connection exception; PgBouncer reports most of its errors as 08P01.
+  '08': ['unavailable'],
+  [CONNECTION_LOST]: ['unavailable', 'repeatable'],
+  // Data exception, integrity constraint violation.
+  '22': ['row'],
+  '23': ['row'],
+  // read_only_sql_transaction: of a server that an operator made read-only.
+  '25006': ['unavailable'],
+  // idle_in_transaction_session_timeout, transaction_timeout.
+  '25P03': ['unavailable', 'repeatable'],
+  '25P04': ['unavailable'],
+  // A prepared statement is missing or already exists. `PreparedExecution` has repeated it.
+  '26000': ['unavailable'],
+  '42P05': ['unavailable'],
+  // Invalid authorization, invalid catalogue name: the login was rejected, or the database does not exist.
+  '28': ['unavailable'],
+  '3D': ['unavailable'],
+  // invalid_schema_name, insufficient_privilege, undefined_table: a restore, a migration or a GRANT is not finished.
+  '3F': ['unavailable'],
+  '42501': ['unavailable'],
+  '42P01': ['unavailable'],
+  // Transaction rollback: serialization failure, deadlock. After 40003, the transaction may be committed.
+  '40': ['unavailable', 'repeatable', 'conflict'],
+  '40003': ['unavailable'],
+  // WITH CHECK OPTION violation, of a view.
+  '44': ['row'],
+  // Insufficient resources: memory, disk, connections.
+  '53': ['unavailable', 'repeatable'],
+  // Program limit exceeded, for example the size of an index entry.
+  '54': ['row'],
+  // Object not in prerequisite state, object in use, lock_not_available (also lock_timeout).
+  '55': ['unavailable'],
+  // Operator intervention, also statement_timeout (57014).
+  '57': ['unavailable'],
+  // admin_shutdown, crash_shutdown, idle_session_timeout.
+  '57P01': ['unavailable', 'repeatable'],
+  '57P02': ['unavailable', 'repeatable'],
+  '57P05': ['unavailable', 'repeatable'],
+  // System error of the server, for example an I/O error.
+  '58': ['unavailable'],
+  // Snapshot too old, before PostgreSQL 17.
+  '72': ['unavailable', 'repeatable'],
+  // PL/pgSQL error, for example RAISE in a trigger.
+  P0: ['row'],
+  // internal_error: an object was dropped or changed while the statement was planned, such as "could not open relation with OID".
+  XX000: ['repeatable', 'conflict'],
+  // Errors of the system: a lost connection.
+  ECONNREFUSED: ['unavailable'],
+  ECONNRESET: ['unavailable', 'repeatable'],
+  ECONNABORTED: ['unavailable', 'repeatable'],
+  EPIPE: ['unavailable', 'repeatable'],
+  ERR_STREAM_DESTROYED: ['unavailable', 'repeatable'],
+  ERR_STREAM_WRITE_AFTER_END: ['unavailable', 'repeatable'],
+  [TIMED_OUT]: ['unavailable'],
+};
 
 /** Errors of libraries that have no code. The texts are exact and never translated; a spec finds each in the installed library. */
 export const LIBRARY_ERRORS: Readonly<Record<string, readonly [module: string, code: string]>> = {
@@ -95,9 +83,6 @@ export const LIBRARY_ERRORS: Readonly<Record<string, readonly [module: string, c
   'Client was closed and is not queryable': ['pg/lib/client.js', CONNECTION_LOST],
   'Connection terminated': ['pg/lib/client.js', NOT_CONNECTED],
   'timeout expired': ['pg/lib/client.js', TIMED_OUT],
-  'Query read timeout': ['pg/lib/client.js', TIMED_OUT],
-  // In response to the request for TLS, a server that cannot start a process sends an error.
-  'There was an error establishing an SSL connection': ['pg/lib/connection.js', NOT_CONNECTED],
   'Connection terminated due to connection timeout': ['pg-pool', TIMED_OUT],
   'timeout exceeded when trying to connect': ['pg-pool', TIMED_OUT],
   'Cannot use a pool after calling end on the pool': ['pg-pool', NOT_CONNECTED],
@@ -110,9 +95,8 @@ export const LIBRARY_ERRORS: Readonly<Record<string, readonly [module: string, c
   ],
 };
 
-const traitsByCode = new Map(ERROR_TABLE.flatMap(([codes, , ...traits]) => codes.split(' ').map((code) => [code, new Set(traits)])));
-
 /** Returns the traits of a code, or of the class of a SQLSTATE. */
-export function traitsOf(code: string): ReadonlySet<Trait> | undefined {
-  return traitsByCode.get(code) ?? (code.length === 5 ? traitsByCode.get(code.slice(0, 2)) : undefined);
+export function traitsOf(code: string): readonly Trait[] {
+  const found = Object.hasOwn(ERROR_TABLE, code) ? ERROR_TABLE[code] : code.length === 5 ? ERROR_TABLE[code.slice(0, 2)] : undefined;
+  return found ?? [];
 }

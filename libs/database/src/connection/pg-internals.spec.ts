@@ -21,7 +21,7 @@ it('clients, connections and pools have the members that this library uses', () 
   expect(client.connection).toMatchObject({ ssl: false, parsedStatements: {}, submittedNamedStatements: {} });
   expect(client.connection).toBeInstanceOf(Connection);
   const methods = (prototype: object, ...names: string[]) => names.filter((name) => typeof prototype[name as keyof object] === 'function');
-  expect(methods(client.connection, 'parse', 'bind', 'execute', 'sync')).toHaveLength(4);
-  expect(methods(Pool.prototype, 'newClient', '_release', '_acquireClient')).toHaveLength(3);
+  expect(methods(client.connection, 'parse', 'bind', 'execute', 'sync', 'close', 'attachListeners')).toHaveLength(6);
+  expect(methods(Pool.prototype, '_release', '_acquireClient')).toHaveLength(2);
   expect(new Pool()).toMatchObject({ _idle: [] });
 });

@@ -1,5 +1,6 @@
+import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import pg, { type Client, type ClientBase, type PoolClient, type PoolConfig } from 'pg';
+import pg, { type ClientBase, type ClientConfig, type PoolClient, type PoolConfig } from 'pg';
 
 /**
  * Everything that this library takes from the inside of `pg` and `pg-pool`, which no documentation promises. `pg-internals.spec.ts` fails when
@@ -16,9 +17,10 @@ export interface ClientInternals {
 export interface SubmitConnection {
   readonly stream: Writable;
   /** Texts of the prepared statements, and of those that were sent but are not yet prepared, by statement name. */
-  readonly parsedStatements: Readonly<Record<string, string>>;
+  readonly parsedStatements: Record<string, string | undefined>;
   readonly submittedNamedStatements: Record<string, string>;
   parse(message: { name: string; text: string }): void;
+  close(message: { type: 'S'; name: string }): void;
   bind(message: { statement: string; values: readonly (string | null)[] }): void;
   execute(): void;
   sync(): void;
@@ -29,22 +31,49 @@ export function isReadyForQuery(client: ClientBase): boolean {
   return (client as unknown as { readonly readyForQuery: boolean }).readyForQuery;
 }
 
-/** Replaces fields that the constructors of `pg` set, because `pg` has no option that chooses the server when it connects. */
-export function setServer(
-  client: Client,
-  { host, port, ssl }: { readonly host: string; readonly port: number; readonly ssl: unknown },
-): void {
-  client.host = host;
-  client.port = port;
-  Object.assign(client, { ssl });
-  Object.assign(client.connection, { ssl });
+/** Gives each address of a host name more than the 250 ms of Node.js, because a distant or busy server takes longer to accept a connection. */
+export class DatabaseSocket extends Socket {
+  constructor(private readonly addressTimeoutMs: number) {
+    super();
+  }
+
+  /** `pg` passes a port and a host, or the path of a Unix socket. */
+  override connect(...target: readonly unknown[]): this {
+    const [port, host] = target;
+    if (typeof port !== 'number' || typeof host !== 'string') return super.connect(port as string);
+    return super.connect({ port, host, autoSelectFamilyAttemptTimeout: this.addressTimeoutMs });
+  }
+}
+
+interface ConnectionConfig {
+  readonly stream: Socket;
+  readonly ssl: ClientConfig['ssl'];
+  readonly sslNegotiation: string;
+  readonly keepAlive: boolean;
+  readonly keepAliveInitialDelayMillis: number;
+}
+
+const PgConnection = pg.Connection as unknown as new (config: ConnectionConfig) => pg.Connection & {
+  attachListeners(stream: Pick<Socket, 'on'>): void;
+};
+
+/** A connection that fails if it receives a message that `pg` cannot handle. `pg` throws in a callback of the socket, which ends the process. */
+export class GuardedConnection extends PgConnection {
+  override attachListeners(stream: Socket): void {
+    const on = (event: string, listener: (data: Buffer) => void) =>
+      stream.on(event, (data: Buffer) => {
+        try {
+          listener(data);
+        } catch (error) {
+          stream.destroy(error as Error);
+        }
+      });
+    super.attachListeners({ on } as Pick<Socket, 'on'>);
+  }
 }
 
 interface PoolInternals {
-  /** Also those that are still connecting. */
-  readonly _clients: readonly (PoolClient & ClientInternals)[];
   readonly _idle: IdleItem[];
-  newClient(item: PendingItem): void;
   _release(client: PoolClient, idleListener: IdleItem['idleListener'], error?: unknown): void;
   _acquireClient(client: PoolClient, item: PendingItem, idleListener: IdleItem['idleListener'], isNew: boolean): void;
 }
@@ -52,9 +81,8 @@ interface PoolInternals {
 export type ConnectCallback = (error: Error | undefined, client: PoolClient | undefined, release: (error?: unknown) => void) => void;
 
 /** A request for a connection. */
-export interface PendingItem {
+interface PendingItem {
   readonly callback: ConnectCallback;
-  readonly timedOut?: boolean;
 }
 
 /** An idle connection. */

@@ -8,7 +8,7 @@ import { readSecretUrl, splitUrls } from './secret-url.js';
 const file = join(tmpdir(), randomUUID());
 afterEach(() => rmSync(file, { force: true }));
 
-it('URLs are separated by commas, and so are the hosts of one URL', () => {
+it('URLs are separated by commas', () => {
   expect(splitUrls('postgres://a,b/x')).toEqual(['postgres://a,b/x']);
   expect(splitUrls(' postgres://a\r\n')).toEqual(['postgres://a']);
   expect(splitUrls('postgres://a,b/x ,\n postgres://c:1,d/x,rediss://e')).toEqual(['postgres://a,b/x', 'postgres://c:1,d/x', 'rediss://e']);
@@ -27,10 +27,15 @@ describe('readSecretUrl', () => {
     }
   });
 
-  it('returns the URL with the index, or an empty text if there is none', () => {
-    writeFileSync(file, 'postgres://a,b/x, postgres://c/x\n');
-    expect([0, 1, 2].map((index) => readSecretUrl({ file, index }))).toEqual(['postgres://a,b/x', 'postgres://c/x', '']);
-    expect(readSecretUrl({ file })).toBe('postgres://a,b/x, postgres://c/x');
+  it('returns the URL with the index', () => {
+    writeFileSync(file, 'postgres://a/x, postgres://c/x\n');
+    expect([0, 1].map((index) => readSecretUrl({ file, index }))).toEqual(['postgres://a/x', 'postgres://c/x']);
+    expect(() => readSecretUrl({ file, index: 2 })).toThrow(`cannot be read: ${file} contains fewer URLs than before`);
+  });
+
+  it.each(['', ' \n', '\ufeff'])('fails if the file contains only %j', (text) => {
+    writeFileSync(file, text);
+    expect(() => readSecretUrl({ file })).toThrow(`cannot be read: ${file} is empty`);
   });
 
   it('fails with the reason if the file cannot be read', () => {

@@ -29,16 +29,12 @@ export type StatementInterceptor = <Result>(statement: Statement, run: () => Res
 export interface Execution<Row> {
   /** For logs and metrics. */
   readonly label: string;
-  /** Empty for an unnamed statement. */
   readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];
   runOn(client: Client): Promise<Row[]>;
-  /**
-   * Returns a copy for another attempt, because an execution can run only once. With an empty name, it works behind poolers that switch
-   * connections between transactions.
-   */
-  copy(name?: string): Execution<Row>;
+  /** Returns a copy for another attempt, because an execution can run only once. */
+  copy(): Execution<Row>;
 }
 
 /** A `DatabasePool` or `Replicas`. */

@@ -17,6 +17,8 @@ const TABLE_LOCK_ATTEMPTS = 15;
 /** Doubles with each attempt, up to the maximum: about 5 minutes for all attempts. */
 const TABLE_LOCK_PAUSE_MS = 1_000;
 const MAX_TABLE_LOCK_PAUSE_MS = 30_000;
+/** Migrations may take longer than what the role allows. */
+const NO_TIMEOUTS = `SELECT set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name IN ('statement_timeout', 'transaction_timeout')`;
 const LOCK_NOT_AVAILABLE = '55P03';
 const UNDEFINED_TABLE = '42P01';
 
@@ -193,6 +195,7 @@ async function withShortTableLocks(
     executor.transaction = 'each';
     try {
       await queryRunner.query(`SET lock_timeout = ${String(TABLE_LOCK_TIMEOUT_MS)}`);
+      await queryRunner.query(NO_TIMEOUTS);
       await work(executor);
       return;
     } catch (error) {

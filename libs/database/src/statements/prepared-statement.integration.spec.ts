@@ -60,10 +60,30 @@ describe('a prepared statement', () => {
     expect(await prepared(pool)).toEqual([{ name: ECHO.name }]);
   });
 
-  it('is not named if preparedStatements is false', async () => {
-    const pool = await open({ preparedStatements: false });
-    for (const id of [1n, 2n]) expect(await ECHO.run(pool, [['Tom'], [id]])).toEqual([{ name: 'Tom', id, nothing: null }]);
-    expect(await prepared(pool)).toEqual([]);
+  it.each([
+    ['DISCARD ALL', 'DISCARD ALL'],
+    ['DEALLOCATE ALL', 'DEALLOCATE ALL'],
+    ['ALTER TABLE', 'ALTER TABLE public.things ALTER COLUMN name TYPE varchar(9)'],
+    ['ALTER TABLE to the former type', 'ALTER TABLE public.things ALTER COLUMN name TYPE text'],
+    ['DROP INDEX and CREATE INDEX', 'DROP INDEX public.things_name; CREATE INDEX things_name ON public.things (name)'],
+  ])('is prepared again on its connection after %s', async (_what, change) => {
+    const pool = await open();
+    await pool.query(
+      'CREATE TABLE IF NOT EXISTS public.things (name text); CREATE INDEX IF NOT EXISTS things_name ON public.things (name)',
+    );
+    const read = new PreparedStatement('things', 'SELECT name FROM public.things WHERE name = ANY ($1)', ([name]: [string]) => name);
+    const insert = new PreparedStatement(
+      'insert_things',
+      'INSERT INTO public.things SELECT unnest($1::text[]) RETURNING name',
+      ([name]: [string]) => name,
+    );
+    await insert.run(pool, [['Tom']]);
+    await read.run(pool, [['Tom']]);
+    const { rows } = await pool.query('SELECT pg_backend_pid() AS pid');
+    await pool.query(change);
+    expect(await insert.run(pool, [['Kit']])).toEqual(['Kit']);
+    expect(await read.run(pool, [['Kit']])).toContain('Kit');
+    expect((await pool.query('SELECT pg_backend_pid() AS pid')).rows).toEqual(rows);
   });
 
   it.each([
@@ -94,9 +114,9 @@ describe('a prepared statement', () => {
       await setImmediate();
     }
     setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
+    const collect = runInNewContext('gc') as () => void;
     for (let i = 0; i < 3; i++) {
-      collect({ type: 'minor' });
+      collect();
       await setImmediate();
     }
     // This function still refers to the last one.

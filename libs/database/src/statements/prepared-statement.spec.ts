@@ -14,6 +14,7 @@ function connection(parsed: Record<string, string> = {}, submitted: Record<strin
     submittedNamedStatements: submitted,
     stream: { cork: record('cork'), uncork: record('uncork') },
     parse: record('parse'),
+    close: record('close'),
     bind: record('bind'),
     execute: record('execute'),
     sync: record('sync'),

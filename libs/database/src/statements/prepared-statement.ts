@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Client, Submittable } from 'pg';
+import { isStatementLost } from '../connection/error-meaning.js';
 import type { SubmitConnection } from '../connection/pg-internals.js';
 import type { Columns, Execution, Executor } from '../connection/statement.js';
 
@@ -56,6 +57,7 @@ type Texts = readonly (string | null)[];
  */
 export class PreparedExecution<Row, RowColumns extends Columns> implements Execution<Row>, Submittable {
   readonly label: string;
+  readonly name: string;
   readonly text: string;
   /** Set by `pg`. */
   callback?: (error: unknown, rows?: Row[]) => void;
@@ -65,24 +67,34 @@ export class PreparedExecution<Row, RowColumns extends Columns> implements Execu
   constructor(
     private readonly statement: PreparedStatement<Row, RowColumns>,
     readonly values: Texts,
-    readonly name: string = statement.name,
   ) {
     this.label = statement.label;
+    this.name = statement.name;
     this.text = statement.text;
   }
 
-  copy(name = this.name): PreparedExecution<Row, RowColumns> {
-    return new PreparedExecution(this.statement, this.values, name);
+  copy(): PreparedExecution<Row, RowColumns> {
+    return new PreparedExecution(this.statement, this.values);
   }
 
+  /** Prepares the statement again if the session has lost it, or its plan is outdated after an ALTER TABLE. */
   runOn(client: Client): Promise<Row[]> {
+    const { statement, values } = this;
     return new Promise((resolve, reject) => {
-      const done = (error: Error, rows?: Row[]) => {
+      const settle = (error: unknown, rows?: Row[]) => {
         if (rows) resolve(rows);
-        else reject(error);
+        else reject(error as Error);
       };
-      // The callback is not set on this object because the client may run an unnamed copy.
-      (client.query as (execution: unknown, values: undefined, callback: typeof done) => unknown).call(client, this, undefined, done);
+      this.callback = (error, rows) => {
+        if (!isStatementLost(error)) {
+          settle(error, rows);
+          return;
+        }
+        const again = new PreparedExecution(statement, values);
+        again.callback = settle;
+        client.query(again);
+      };
+      client.query(this);
     });
   }
 
@@ -93,7 +105,7 @@ export class PreparedExecution<Row, RowColumns extends Columns> implements Execu
     try {
       if (!isPrepared(name, connection)) {
         connection.parse({ name, text });
-        if (name !== '') connection.submittedNamedStatements[name] = text;
+        connection.submittedNamedStatements[name] = text;
       }
       connection.bind({ statement: name, values });
       connection.execute();
@@ -119,7 +131,11 @@ export class PreparedExecution<Row, RowColumns extends Columns> implements Execu
     else this.callback?.(failure);
   }
 
-  handleError(error: unknown): void {
+  handleError(error: unknown, connection: SubmitConnection): void {
+    if (isStatementLost(error)) {
+      connection.close({ type: 'S', name: this.name });
+      connection.parsedStatements[this.name] = undefined;
+    }
     this.callback?.(error);
   }
 
@@ -128,7 +144,7 @@ export class PreparedExecution<Row, RowColumns extends Columns> implements Execu
 }
 
 function isPrepared(name: string, { parsedStatements, submittedNamedStatements }: SubmitConnection): boolean {
-  return name !== '' && (parsedStatements[name] !== undefined || submittedNamedStatements[name] !== undefined);
+  return parsedStatements[name] !== undefined || submittedNamedStatements[name] !== undefined;
 }
 
 /** `Array.isArray` does not narrow a readonly array. */

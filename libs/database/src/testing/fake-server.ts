@@ -2,16 +2,21 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 const SSL_REQUEST = 80_877_103;
+/** Object identifiers of types. */
+const [TEXT, BOOLEAN, JSON_TYPE] = [25, 16, 114];
 
 interface FakeServerOptions {
-  /** Whether `transaction_read_only` is on. */
-  readonly isReadOnly?: boolean;
+  readonly isStandby?: boolean;
+  /** Settings of the role that a pooler's sessions have, whatever the start-up packet says. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Delays the end of the login. */
   readonly login?: Promise<void>;
   /** The SQLSTATE with which each login fails, in Spanish. */
   readonly rejectsLogin?: string;
   /** What the server sends instead of a response to the start-up packet before it closes the connection. */
   readonly greeting?: string;
+  /** What the server sends instead of a response to the start-up packet. It leaves the connection open. */
+  readonly asksFor?: Buffer;
   /** Whether it ignores that a client ends its connection. */
   readonly ignoresEnd?: boolean;
   /** Statements without a response. */
@@ -77,8 +82,9 @@ export class FakeServer {
           Object.fromEntries(texts.flatMap((name, index) => (name && index % 2 === 0 ? [[name, texts[index + 1] ?? '']] : []))),
         );
         await this.options.login;
-        const { greeting, rejectsLogin } = this.options;
+        const { greeting, asksFor, rejectsLogin } = this.options;
         if (greeting !== undefined) socket.end(greeting);
+        else if (asksFor !== undefined) socket.write(asksFor);
         else if (rejectsLogin !== undefined) socket.write(message('E', Buffer.from(`SFATAL\0C${rejectsLogin}\0Mno se puede\0\0`)));
         else socket.write(Buffer.concat([message('R', Buffer.alloc(4)), READY]));
       } else if (chunk.toString('utf8', 0, 1) === 'Q') {
@@ -93,10 +99,16 @@ export class FakeServer {
 
   /** Every message returns this row. */
   private row(): Buffer {
-    const row = Object.entries({ transaction_read_only: this.options.isReadOnly ? 'on' : 'off', encoding: 'UTF8', off: null });
-    // The name, then table, column, type, size, modifier and format, which the client does not use.
-    const columns = row.map(([name]) => Buffer.concat([Buffer.from(`${name}\0`), Buffer.alloc(18)]));
-    const values = row.map(([, value]) => (value === null ? int32(-1) : Buffer.concat([int32(value.length), Buffer.from(value)])));
+    const { isStandby = false, settings } = this.options;
+    const ofServer = { server_encoding: 'UTF8', session_replication_role: 'origin', synchronous_commit: 'on' };
+    const row = [
+      ['role', TEXT, 'store'],
+      ['is_standby', BOOLEAN, isStandby ? 't' : 'f'],
+      ['settings', JSON_TYPE, JSON.stringify({ ...this.sessions.at(-1), ...ofServer, ...settings })],
+    ] as const;
+    // The name, then table, column, type, size, modifier and format. The client uses only the type.
+    const columns = row.map(([name, type]) => Buffer.concat([Buffer.from(`${name}\0`), Buffer.alloc(6), int32(type), Buffer.alloc(8)]));
+    const values = row.map(([, , value]) => Buffer.concat([int32(value.length), Buffer.from(value)]));
     return Buffer.concat([
       message('T', Buffer.concat([int16(row.length), ...columns])),
       message('D', Buffer.concat([int16(row.length), ...values])),
@@ -111,14 +123,14 @@ function int16(value: number): Buffer {
   return buffer;
 }
 
-function int32(value: number): Buffer {
+export function int32(value: number): Buffer {
   const buffer = Buffer.alloc(4);
   buffer.writeInt32BE(value);
   return buffer;
 }
 
 /** https://www.postgresql.org/docs/current/protocol-message-formats.html */
-function message(type: string, body: Buffer): Buffer {
+export function message(type: string, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(type), int32(body.length + 4), body]);
 }
 

@@ -12,7 +12,6 @@ const ODD_SETTINGS = {
   gin_fuzzy_search_limit: '1',
   IntervalStyle: 'sql_standard',
   lock_timeout: '1',
-  quote_all_identifiers: 'on',
   standard_conforming_strings: 'off',
   synchronous_commit: 'off',
   TimeZone: 'Asia/Kolkata',
