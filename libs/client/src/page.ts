@@ -38,29 +38,12 @@ async function* pagesFrom<T>(first: Page<T>): AsyncGenerator<Page<T>, void, unde
   }
 }
 
-/** Detects pages that repeat, which an iteration would request for ever, in constant memory (Brent's algorithm). */
-export class PageWalk {
-  constructor(
-    private readonly pages = 1,
-    private readonly checkpoint?: string,
-  ) {}
-
-  /** Returns the walk after the link to the next page. Throws if the link leads to an earlier page. */
-  follow(query: string): PageWalk {
-    if (query === this.checkpoint) throw new APIConnectionError('The pages repeat: the link to the next page leads to an earlier one');
-    const isPowerOfTwo = (this.pages & (this.pages - 1)) === 0;
-    return new PageWalk(this.pages + 1, isPowerOfTwo ? query : this.checkpoint);
-  }
-}
-
 /** A promise of a page. Iteration visits its items and those of all following pages. */
 export class PagePromise<T> extends APIPromise<Page<T>> implements AsyncIterable<T> {
-  constructor(completed: Promise<CompletedRequest>, requestNext: (query: object, walk: PageWalk) => PagePromise<T>, walk = new PageWalk()) {
+  constructor(completed: Promise<CompletedRequest>, requestNext: (query: object) => PagePromise<T>) {
     super(completed, ({ body, link }) => {
       const query = nextQuery(link);
-      if (!query) return new Page(body as T[], undefined);
-      const following = walk.follow(query.toString());
-      return new Page(body as T[], () => requestNext(Object.fromEntries(query), following));
+      return new Page(body as T[], query && (() => requestNext(Object.fromEntries(query))));
     });
   }
 

@@ -1,6 +1,6 @@
 import { APIPromise } from './api-promise.js';
 import type { CreateOptions, RequestOptions } from './options.js';
-import { PagePromise, PageWalk } from './page.js';
+import { PagePromise } from './page.js';
 import { type APIRequest, Transport } from './transport.js';
 
 export { Transport };
@@ -8,17 +8,9 @@ export { Transport };
 type Target = Pick<APIRequest, 'operation' | 'path' | 'reject'>;
 
 /** Requests a page of a list. Its next pages are requested with the same options. */
-export function listPage<T>(
-  transport: Transport,
-  target: Target,
-  query: object,
-  options: RequestOptions | undefined,
-  walk = new PageWalk(),
-): PagePromise<T> {
-  return new PagePromise<T>(
-    transport.send({ ...target, method: 'GET', query }, options),
-    (next, following) => listPage(transport, target, next, options, following),
-    walk,
+export function listPage<T>(transport: Transport, target: Target, query: object, options: RequestOptions | undefined): PagePromise<T> {
+  return new PagePromise<T>(transport.send({ ...target, method: 'GET', query }, options), (next) =>
+    listPage(transport, target, next, options),
   );
 }
 

@@ -12,8 +12,6 @@ const VISIBLE_ASCII = /^[!-~]{1,255}$/;
 const ENTITY_TAG = /^(?:W\/)?"[!#-~]*"$/;
 /** `text/plain` is the type of a `new Response(text)`, such as that of a fake. */
 const JSON_TYPE = /^(?:application\/(?:[\w.+-]*\+)?json|text\/plain) *(?:;|$)/i;
-/** Maximum size of a response. The largest page has less than 1 MiB. */
-const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 const DEFAULTS = { timeout: 30_000, totalTimeout: Infinity, maxRetries: 2, minRetryDelay: 500, maxRetryDelay: 8_000 };
 
 export interface APIRequest {
@@ -116,9 +114,8 @@ export class Transport {
       const init = { method, headers, body: requestBody ?? null, signal: controller.signal, redirect: 'manual' } as const;
       // A custom `fetch` may ignore the signal.
       response = await Promise.race([fetch(url, init), abortion]);
-      text = await Promise.race([readText(response, controller.signal), abortion]);
+      text = await Promise.race([response.text(), abortion]);
     } catch (cause) {
-      if (cause instanceof APIError) throw cause;
       if (signal?.aborted) throw aborted(signal);
       if (controller.signal.aborted) throw new APIConnectionTimeoutError(`No response within ${Math.round(timeoutMs)} ms`, { cause });
       throw new APIConnectionError('The connection failed before the response was complete', { cause });
@@ -146,27 +143,6 @@ export class Transport {
     } catch (cause) {
       throw new APIConnectionError('The response is not valid JSON', { cause });
     }
-  }
-}
-
-/** Reads the body, up to the limit. */
-async function readText(response: Response, signal: AbortSignal): Promise<string> {
-  const body: Partial<ReadableStream<Uint8Array>> | null = response.body;
-  // Some implementations of fetch have no streams, or those of Node.js.
-  const reader = body?.getReader?.();
-  if (!reader) return response.text();
-  const decoder = new TextDecoder();
-  let text = '';
-  let size = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    size += value.length;
-    if (size > MAX_RESPONSE_BYTES || signal.aborted) {
-      void reader.cancel().catch(() => undefined);
-      throw new APIConnectionError(`The response has more than ${MAX_RESPONSE_BYTES} bytes`);
-    }
-    text += decoder.decode(value, { stream: true });
   }
 }
 
