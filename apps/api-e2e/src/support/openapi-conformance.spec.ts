@@ -52,7 +52,9 @@ describe('the conformance to the OpenAPI document', () => {
     const text = '{"code":"missing_api_key","message":"Send an API key.","status":401}';
     const headers = { ...COMMON, 'cache-control': 'no-store' };
     expect(conformance.violations('POST', '/v1/pets', { status: 401, text, headers })).toEqual(['the header WWW-Authenticate is missing']);
-    expect(conformance.violations('POST', '/v1/pets', { status: 401, text: '{}', headers: { ...headers, 'www-authenticate': 'Bearer' } })).not.toEqual([]);
+    expect(
+      conformance.violations('POST', '/v1/pets', { status: 401, text: '{}', headers: { ...headers, 'www-authenticate': 'Bearer' } }),
+    ).not.toEqual([]);
   });
 
   it('reports a header that is documented only for other responses', () => {
