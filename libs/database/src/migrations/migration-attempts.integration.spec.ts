@@ -71,28 +71,6 @@ describe('a migration', () => {
     expect(sleep.mock.calls).toEqual(pauses.map((seconds) => [seconds * 1000]));
   });
 
-  it('names the session that has held a lock for the longest time', async () => {
-    const blocker = new Client({ connectionString: database.url, application_name: 'pg_dump' });
-    await blocker.connect();
-    const [{ pid }] = (await blocker.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows as [{ pid: number }];
-    await blocker.query('CREATE TABLE public.dumped ()');
-    await blocker.query('BEGIN; SELECT FROM public.dumped');
-    let attempts = 0;
-    work = async (queryRunner) => ++attempts < 3 && timeOut(queryRunner);
-    const lines: string[] = [];
-    events.push(() => blocker.end());
-    await migrateUp(dataSource, { onProgress: (line) => lines.push(line) });
-    expect(lines).toEqual([
-      expect.stringMatching(
-        new RegExp(
-          `^a table lock is not available; the oldest session with one has the pid ${String(pid)} \\(\\w+, pg_dump\\), in a transaction for \\d+ s; the next attempt is in 1 s$`,
-        ),
-      ),
-      'a table lock is not available; no session holds one any more; the next attempt is in 2 s',
-    ]);
-    await dataSource.query('DROP TABLE public.dumped');
-  });
-
   it('succeeds at a later attempt, and its connection has no lock timeout afterwards', async () => {
     let attempts = 0;
     work = async (queryRunner) => ++attempts < 3 && timeOut(queryRunner);

@@ -206,7 +206,7 @@ async function withShortTableLocks(
     }
     const pauseMs = Math.min(TABLE_LOCK_PAUSE_MS * 2 ** (attempt - 1), MAX_TABLE_LOCK_PAUSE_MS);
     const pauseSeconds = String(pauseMs / 1000);
-    onProgress?.(`a table lock is not available; ${await describeOldestLock(lock)}; the next attempt is in ${pauseSeconds} s`);
+    onProgress?.(`a table lock is not available; the next attempt is in ${pauseSeconds} s`);
     await sleep(pauseMs);
   }
 }
@@ -214,20 +214,4 @@ async function withShortTableLocks(
 /** Reports progress to whoever started the migration. */
 export function reportProgress({ data }: QueryRunner, line: string): void {
   (data as Pick<LockWait, 'onProgress'> | undefined)?.onProgress?.(line);
-}
-
-/** Describes the oldest transaction of others with a table lock. A role without pg_read_all_stats does not see ages, and gets any of them. */
-async function describeOldestLock(lock: DatabaseClient): Promise<string> {
-  const { rows } = await lock.query<{ pid: number; owner: string; application: string | null; seconds: bigint | null }>(
-    `SELECT pid, coalesce(usename, backend_type) AS owner, application_name AS application, floor(extract(epoch FROM now() - xact_start))::bigint AS seconds
-     FROM pg_catalog.pg_locks JOIN pg_catalog.pg_stat_activity USING (pid) JOIN pg_catalog.pg_class ON pg_class.oid = relation
-     JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
-     WHERE granted AND pid <> pg_backend_pid() AND datname = current_database() AND nspname <> 'pg_catalog'
-     ORDER BY xact_start LIMIT 1`,
-  );
-  if (!rows[0]) return 'no session holds one any more';
-  const { pid, owner, application, seconds } = rows[0];
-  const session = `the pid ${String(pid)} (${owner}, ${application || 'unnamed'})`;
-  if (seconds === null) return `a session with one has ${session}; to see the oldest, the role needs pg_read_all_stats`;
-  return `the oldest session with one has ${session}, in a transaction for ${String(seconds)} s`;
 }
