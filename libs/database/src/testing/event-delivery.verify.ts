@@ -57,7 +57,7 @@ it(
     const last = await start();
     const pending = () => dataSource.query('SELECT FROM events.deliveries WHERE position <= $1', [newest?.position]);
     const [newest] = await dataSource.query<{ position: bigint }[]>('SELECT max(position) AS position FROM events.deliveries');
-    await waitFor(async () => expect(await pending()).toEqual([]));
+    await waitFor(async () => expect(await pending()).toHaveLength(0), { timeoutMs: TIMEOUT_MS / 2 });
     await kill(last);
 
     const published = Map.groupBy(await effects(dataSource, 'published'), (effect) => effect.split('/')[0]);
