@@ -9,17 +9,6 @@ export class AnimalStoreError extends Error {
   /** Does not change if a bundler renames the class. */
   static readonly className: string = 'AnimalStoreError';
   override readonly name = (this.constructor as typeof AnimalStoreError).className;
-
-  /** Also true for errors of another copy of this package: a process may load the CommonJS and the ES module. */
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    // A subclass of the caller has no name of its own.
-    if (!Object.hasOwn(this, 'className')) return Function.prototype[Symbol.hasInstance].call(this, value);
-    let type = (value as object | null | undefined)?.constructor as Partial<typeof AnimalStoreError> | null | undefined;
-    for (; type; type = Object.getPrototypeOf(type) as typeof type) {
-      if (Object.hasOwn(type, 'className') && type.className === this.className) return true;
-    }
-    return false;
-  }
 }
 
 /** Thrown if a request gets an error response, gets no complete response, or is aborted. */

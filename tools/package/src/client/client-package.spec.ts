@@ -1,9 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
@@ -18,9 +16,6 @@ interface PackedPackage {
   readonly filename: string;
   readonly files: readonly { readonly path: string }[];
 }
-
-/** The errors of the built client. An import of its project would be a reference: then its types could not be written before it compiles. */
-type Client = Readonly<Record<'APIError', new (message: string) => Error>>;
 
 let folder: string;
 let tarball: Buffer;
@@ -68,23 +63,6 @@ describe('the package', () => {
     // This includes `node10`, the resolution of TypeScript 4.6 and older, which reads `main` and `types`.
     expect(analysis).toMatchObject({ types: { kind: 'included' }, problems: [] });
   });
-});
-
-it('the CommonJS and the ES module recognise each other’s errors', async () => {
-  const commonJs = createRequire(import.meta.url)(join(CLIENT, 'bundle/index.cjs')) as Client;
-  const esModule = (await import(pathToFileURL(join(CLIENT, 'dist/index.js')).href)) as Client;
-  const names = Object.keys(esModule).filter((name): name is keyof Client => name.endsWith('Error'));
-  expect(names.length).toBeGreaterThan(10);
-  expect(commonJs.APIError).not.toBe(esModule.APIError);
-  for (const [ours, theirs] of [[commonJs, esModule] as const, [esModule, commonJs] as const]) {
-    for (const thrown of names) {
-      const error: unknown = new ours[thrown]('failed');
-      for (const name of names) {
-        const isBase = ours[name] === ours[thrown] || Object.prototype.isPrototypeOf.call(ours[name], ours[thrown]);
-        expect([thrown, name, error instanceof theirs[name], error instanceof ours[name]]).toEqual([thrown, name, isBase, isBase]);
-      }
-    }
-  }
 });
 
 function toArrayBuffer({ buffer, byteOffset, byteLength }: Buffer): ArrayBuffer {
