@@ -147,7 +147,7 @@ const INFINITE_TIMES = new Map([
 /** @throws Error if the value is a time that is neither infinite nor in the years 1 to 9999 */
 function positionOf(table: Table, { property }: Column, item: string): Position {
   const { id, [property]: value } = table.parse(item) as Record<string, Position['value']> & { readonly id: bigint };
-  if (!(value instanceof Date)) return { value: value, id };
+  if (!(value instanceof Date)) return { value, id };
   const text = (JSON.parse(item) as Record<string, string>)[property] as string;
   if (text.endsWith('Z')) return { value, id };
   const infinite = INFINITE_TIMES.get(text);
