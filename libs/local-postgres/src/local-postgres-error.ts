@@ -10,7 +10,7 @@ export class LocalPostgresError extends Error {
 export function findErrorMessage(output: string): string {
   const lines = output.trim().split('\n');
   const first = lines.findLastIndex((line) => /\b(?:FATAL|PANIC|error):/.test(line));
-  const message = /\b(?:FATAL|PANIC|error|DETAIL|detail|HINT|hint):\s+(.*?)\.?$/;
-  const texts = lines.slice(Math.max(first, 0)).flatMap((line) => message.exec(line)?.[1] ?? []);
+  const message = /\b(?:FATAL|PANIC|error|DETAIL|detail|HINT|hint): +(\S.*)$/;
+  const texts = lines.slice(Math.max(first, 0)).flatMap((line) => message.exec(line)?.[1]?.replace(/\.$/, '') ?? []);
   return `${texts.join('. ') || lines.at(-1) || 'there is no error message'}.`;
 }

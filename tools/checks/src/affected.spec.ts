@@ -8,7 +8,7 @@ const WITHOUT_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'apps/cli/src/changed.ts': ['api-e2e', 'package', 'service-e2e'],
   'libs/pets/domain/src/changed.ts': ['generators'],
   'docs/guides/errors.md': ['api', 'api-e2e', 'checks-contexts', 'generators', 'service-e2e', 'start'],
-  'docs/operations.md': ['api', 'package', 'service-e2e'],
+  'docs/operations.md': ['package', 'service-e2e'],
   'docs/openapi.json': ['api-e2e', 'checks', 'checks-contexts'],
   Dockerfile: ['package'],
 };

@@ -152,7 +152,7 @@ describe.each([
     expect(addedLines('docs/guides/errors.md').filter((line) => line.includes(`${singular.replaceAll('-', '_')}_not_found`))).toHaveLength(
       1,
     );
-    expect(textOf(tree, 'docs/guides/README.md')).toMatch(new RegExp(`\\(${context}\\.md\\)\\\\\\n  .*\\n\\n## Go live\\n`));
+    expect(textOf(tree, 'docs/guides/README.md')).toMatch(new RegExp(`\\(${context}\\.md\\)\\\\\\n  .*\\n\\n## Test\\n`));
     expect(textOf(tree, 'docs/architecture.md')).toContain(
       `\n- [\`libs/${context}\`](../libs/${context}/README.md): ${context.replaceAll('-', ' ')}, which clients create, list and get\n\n**Platform**`,
     );

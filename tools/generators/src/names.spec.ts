@@ -37,7 +37,6 @@ describe('the names of a context', () => {
     ['errors', 'error', 'Error is a global name'],
     ['fields', 'field', 'Field would have two meanings in the generated code'],
     ['domain-errors', 'domain-error', 'DomainError would have two meanings in the generated code'],
-    ['clients', 'client', 'clientId would have two meanings in the generated code'],
     ['pet-view', 'pet', 'PetView would have two meanings in the generated code'],
     ['idempotency-keys', 'key', 'is a reserved name of the workspace'],
   ])('%j is rejected (singular %j)', (name, singular, reason) => {

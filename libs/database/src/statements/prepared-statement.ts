@@ -80,22 +80,22 @@ export class PreparedExecution<Row, RowColumns extends Columns> implements Execu
   /** Prepares the statement again if the session has lost it, or its plan is outdated after an ALTER TABLE. */
   runOn(client: Client): Promise<Row[]> {
     const { statement, values } = this;
-    return new Promise((resolve, reject) => {
-      const settle = (error: unknown, rows?: Row[]) => {
-        if (rows) resolve(rows);
-        else reject(error as Error);
-      };
-      this.callback = (error, rows) => {
-        if (!isStatementLost(error)) {
-          settle(error, rows);
-          return;
-        }
-        const again = new PreparedExecution(statement, values);
-        again.callback = settle;
-        client.query(again);
-      };
-      client.query(this);
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<Row[]>();
+    const settle = (error: unknown, rows?: Row[]) => {
+      if (rows) resolve(rows);
+      else reject(error);
+    };
+    this.callback = (error, rows) => {
+      if (!isStatementLost(error)) {
+        settle(error, rows);
+        return;
+      }
+      const again = new PreparedExecution(statement, values);
+      again.callback = settle;
+      client.query(again);
+    };
+    client.query(this);
+    return promise;
   }
 
   submit(pgConnection: unknown): null {

@@ -79,7 +79,7 @@ function registerInClient(tree: Tree, { context, Entity, Entities, variables }: 
 
 function registerInGuides(tree: Tree, { context, texts, Entity, Entities }: ContextNames): void {
   const guide = `- [${texts.charAt(0).toUpperCase()}${texts.slice(1)}](${context}.md)\\\n  List ${texts}, and create them.`;
-  editFile(tree, 'docs/guides/README.md', (home) => home.replace(/(?=\n\n## Go live\n)/, `\n${guide}`));
+  editFile(tree, 'docs/guides/README.md', (home) => home.replace(/(?=\n\n## Test\n)/, `\n${guide}`));
   const scopes = [`- \`${context}:read\`: \`list${Entities}\`, \`get${Entity}\``, `- \`${context}:write\`: \`create${Entity}\``];
   editFile(tree, 'docs/guides/authentication.md', (page) => scopes.reduce((edited, scope) => addLine(edited, scope, SCOPE), page));
   const change = `- \`list${Entities}\`, \`create${Entity}\` and \`get${Entity}\` for ${texts}, with the scopes \`${context}:read\` and \`${context}:write\`.`;
