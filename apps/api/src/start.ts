@@ -219,6 +219,9 @@ class Service implements RunningService {
           else logger.info({ table }, 'distributed a table');
         },
         onProgress: (line) => logger.warn(line),
+      }).catch((error: unknown) => {
+        // Elsewhere, a missing privilege may be one that is not granted yet.
+        throw (error as { code?: unknown }).code === INSUFFICIENT_PRIVILEGE ? explain(error, config.databaseUrl) : error;
       });
       if (applied.length > 0) logger.info({ applied }, 'migrated');
     } finally {
