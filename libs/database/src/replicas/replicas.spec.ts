@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Pool } from 'pg';
+import { DatabaseError, type Pool } from 'pg';
 import { type PreparedExecution, PreparedStatement } from '../statements/prepared-statement.js';
 import { Replicas } from './replicas.js';
 import type { Columns, Execution, Executor } from '../connection/statement.js';
@@ -11,7 +11,6 @@ const LIST = new PreparedStatement('list things', 'SELECT', ([text]: Columns) =>
 const CLUSTER = '7302947561038214';
 
 type Row = readonly (string | null)[];
-type Callback = (error: unknown, rows?: unknown[]) => void;
 
 /** A server with a position in the WAL. Counts its connections and the checked out ones. */
 class FakePool extends EventEmitter {
@@ -47,14 +46,13 @@ class FakePool extends EventEmitter {
     await this.connecting;
     this.checkedOut++;
     return {
-      query: (execution: PreparedExecution<unknown, Columns>, _values: unknown, callback: Callback) => {
+      query: (execution: PreparedExecution<unknown, Columns>) => {
         this.statements.push(execution.label);
         const { failure } = this;
         if (failure?.name.test(execution.label)) {
-          callback(failure.error);
+          execution.callback?.(failure.error);
           return;
         }
-        execution.callback = callback;
         for (const fields of this.rowsOf(execution.label)) execution.handleDataRow({ fields });
         execution.handleReadyForQuery();
       },
@@ -78,7 +76,7 @@ class FakePool extends EventEmitter {
   }
 }
 
-const withCode = (code: string) => Object.assign(new Error(code), { code });
+const withCode = (code: string) => Object.assign(new DatabaseError(code, 0, 'error'), { code });
 
 let primary: FakePool;
 let one: FakePool;
