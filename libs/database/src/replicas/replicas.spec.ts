@@ -246,9 +246,9 @@ describe('a primary that', () => {
 
   it('cannot tell its position for another reason serves lists, and the replicas are excluded', async () => {
     await probed();
-    lose(withCode('42501'));
+    lose(withCode('42883'));
     expect(await list()).toBe('primary');
-    await waitFor(() => expect(problems()).toEqual({ one: '42501', other: '42501' }));
+    await waitFor(() => expect(problems()).toEqual({ one: '42883', other: '42883' }));
   });
 });
 
