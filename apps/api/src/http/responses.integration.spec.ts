@@ -189,7 +189,7 @@ describe('CORS', () => {
 
   it.each([
     ['a long target', 414, `GET /${'x'.repeat(4_096)} HTTP/1.1\r\nHost: x\r\n`, ''],
-    ['a target and headers that are too long', 414, `GET /${'x'.repeat(9_000)} HTTP/1.1\r\nHost: x\r\n`, ''],
+    ['a target and headers that are too long', 431, `GET /${'x'.repeat(9_000)} HTTP/1.1\r\nHost: x\r\n`, ''],
     ['many headers', 431, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', 'X: y\r\n'.repeat(70)],
     ['large headers', 431, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', `X: ${'y'.repeat(9_000)}\r\n`],
     ['no Host', 400, 'GET /v1/pets HTTP/1.1\r\n', ''],

@@ -241,7 +241,7 @@ describe('with a collector', () => {
     const { key } = service;
     const pool = service.app.get(Database).pool;
     await pool.query('ALTER TABLE pets.pets RENAME TO lost');
-    expect((await send(service, key, '/v1/pets', {})).status).toBe(500);
+    expect((await send(service, key, '/v1/pets', {})).status).toBe(503);
     await pool.query('ALTER TABLE pets.lost RENAME TO pets');
     expect((await send(service, key, '/v1/pets/0', {})).status).toBe(404);
     const failed = (await service.spans()).flatMap(({ name, attributes, isError }) =>
@@ -249,7 +249,7 @@ describe('with a collector', () => {
     );
     expect(failed).toEqual([
       ['list pets.pets', '42P01', true],
-      ['GET /v1/pets', '500', true],
+      ['GET /v1/pets', '503', true],
     ]);
   });
 
