@@ -8,6 +8,14 @@ import type { ShedRequests } from '../observability/shed-requests.js';
 import { connectionOf } from './connection.js';
 import { sendJson } from './json-adapter.js';
 
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Index among the responses in flight, or NOT_IN_FLIGHT. */
+    slot: number;
+  }
+}
+
+const NOT_IN_FLIGHT = -1;
 const LAG_SAMPLE_MS = 100;
 const PROBE = /^\/health\/(?:live|ready)(?:\?|$)/;
 const BODY = errorBody(new DomainError(SERVICE_UNAVAILABLE));
@@ -28,8 +36,8 @@ export interface LoadLimits {
  * or until its work is done if the connection has closed.
  */
 export class LoadShedding {
-  /** Oldest first. */
-  private readonly inFlight = new Set<FastifyReply>();
+  /** No Set, because V8 links each outgrown table of a Set to the next one, so that all replies would reach the old generation. */
+  private readonly inFlight: FastifyReply[] = [];
   private readonly lag = new EventLoopLag();
   private readonly help: string | undefined;
 
@@ -44,24 +52,25 @@ export class LoadShedding {
 
   register(server: FastifyInstance): void {
     const { inFlight } = this;
+    server.decorateReply('slot', NOT_IN_FLIGHT);
     server.addHook('preHandler', (request, reply, done) => {
       const reason = this.admit(request, reply);
       if (reason === undefined) done();
       else this.respond(request, reply, reason);
     });
     server.addHook('onSend', (request, reply, payload, done) => {
-      if (request.raw.socket.destroyed) inFlight.delete(reply);
+      if (request.raw.socket.destroyed) this.remove(reply);
       done(null, payload);
     });
     server.addHook('onResponse', (_request, reply, done) => {
-      inFlight.delete(reply);
+      this.remove(reply);
       done();
     });
     // Responses that are never sent have no other event. A request whose handler still works is in flight until it responds.
     server.server.on('connection', (socket) => {
       socket.once('close', () => {
-        for (const reply of inFlight) {
-          if (reply.request.raw.socket === socket && (reply.sent || reply.raw.headersSent)) inFlight.delete(reply);
+        for (const reply of inFlight.filter(({ request }) => request.raw.socket === socket)) {
+          if (reply.sent || reply.raw.headersSent) this.remove(reply);
         }
       });
     });
@@ -69,7 +78,7 @@ export class LoadShedding {
       this.lag.stop();
       done();
     });
-    this.metrics.observeInFlight(() => inFlight.size);
+    this.metrics.observeInFlight(() => inFlight.length);
   }
 
   /** Returns why the request is shed. */
@@ -82,10 +91,20 @@ export class LoadShedding {
     }
     // So that a busy process is not restarted.
     if (request.url.startsWith('/health/') && PROBE.test(request.url)) return undefined;
-    if (this.inFlight.size >= this.limits.maxInFlight && !this.closeUnread()) return 'in_flight';
+    if (this.inFlight.length >= this.limits.maxInFlight && !this.closeUnread()) return 'in_flight';
     if (this.lag.ms > this.limits.maxEventLoopLagMs) return 'event_loop_lag';
-    this.inFlight.add(reply);
+    reply.slot = this.inFlight.push(reply) - 1;
     return undefined;
+  }
+
+  private remove(reply: FastifyReply): void {
+    const { slot } = reply;
+    if (slot === NOT_IN_FLIGHT) return;
+    reply.slot = NOT_IN_FLIGHT;
+    const last = this.inFlight.pop();
+    if (last === undefined || last === reply) return;
+    this.inFlight[slot] = last;
+    last.slot = slot;
   }
 
   /** Closes a connection whose client does not read its responses. Returns false if there is none. */
@@ -93,7 +112,7 @@ export class LoadShedding {
     for (const reply of this.inFlight) {
       const { socket } = reply.request.raw;
       if (!reply.raw.writableEnded || socket.writableLength === 0) continue;
-      this.inFlight.delete(reply);
+      this.remove(reply);
       socket.destroy();
       return true;
     }
