@@ -35,7 +35,7 @@ export default {
   reporters: ['default', join(RUNNER, 'no-test-reporter.js')],
   // Most specs wait rather than compute. Nx runs several projects at once, most of them with one worker or none (inferred-targets.ts).
   maxWorkers: 2,
-  // Long, because a busy machine must not fail a test.
-  testTimeout: 300_000,
+  // Longer than `waitFor`, which says what it waited for.
+  testTimeout: 120_000,
   workerIdleMemoryLimit: '800MB',
 };

@@ -24,7 +24,6 @@ const VIOLATIONS: readonly (readonly [file: string, code: string, message: strin
   ['libs/pets/http/src/x.module.ts', library('database'), '"layer:http"'],
   ['libs/test-kit/src/x.ts', library('http-kit'), '"layer:test-kit"'],
   ['apps/api/src/x.ts', library('local-postgres'), '"layer:app"'],
-  ['apps/api/src/x.spec.ts', library('api-e2e/support/service'), '"layer:app"'],
   ['apps/api/src/x.ts', load('@animal-store/local-postgres'), '"layer:app"'],
   ['apps/api-e2e/src/x.ts', library('pets-http'), '"layer:e2e"'],
   ['libs/access/application/src/x.ts', library('pets-domain'), '"scope:access"'],

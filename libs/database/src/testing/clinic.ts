@@ -50,7 +50,7 @@ export class InvoiceEntity {
 @Entity({ schema: 'clinic', name: 'chips' })
 @Unique('chips_code_key', ['code'])
 @Unique('chips_pet_id_key', ['petId'])
-export class ChipEntity {
+class ChipEntity {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
   id!: bigint;
 
@@ -172,16 +172,6 @@ export function insertRound({ invoice, book }: Clinic, round: number, process: n
       key && `booking ${key}`,
     ),
   ]);
-}
-
-/** Like `insertRound`. No order of the rows prevents all deadlocks: half of them share codes, and the others share animals. */
-export function insertChips({ chip }: Clinic, round: number, process: number): Promise<Record<string, number>> {
-  return insertInOrder(round, process, (row, key) => {
-    const shared = BigInt(round * ROWS + row);
-    // Of three digits, in another order in each second process.
-    const own = BigInt(100 + process * ROWS + (process % 2 === 0 ? row : ROWS - row));
-    return [row % 2 === 0 ? chip(String(shared), -own * 100_000n - shared, key) : chip(`${String(own)} ${String(shared)}`, shared, key)];
-  });
 }
 
 async function insertInOrder(

@@ -5,14 +5,15 @@ interface WaitOptions {
   readonly intervalMs?: number;
 }
 
-/** Calls the assertion until it passes and returns its result. Throws its last error after the timeout. */
-export async function waitFor<T>(assertion: () => T | Promise<T>, { timeoutMs = 120_000, intervalMs = 50 }: WaitOptions = {}): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
+/** Calls the assertion until it passes and returns its result. After the timeout, throws its source text and its last error. */
+export async function waitFor<T>(assertion: () => T | Promise<T>, { timeoutMs = 30_000, intervalMs = 50 }: WaitOptions = {}): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     try {
       return await assertion();
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
+    } catch (cause) {
+      if (performance.now() > deadline)
+        throw new Error(`Waited ${timeoutMs / 1000} s for ${String(assertion)}\n${(cause as Error).message}`, { cause });
     }
     await sleep(intervalMs);
   }

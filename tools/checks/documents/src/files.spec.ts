@@ -93,7 +93,7 @@ describe('Markdown', () => {
 
   it('names only source files that exist', () => {
     const named = pages.flatMap(([page, text]) =>
-      [...text.matchAll(/`((?:apps|libs|examples|tools|api|api-e2e|service-e2e|src)\/[\w./-]+\.ts)`/g)].map(([, path = '']) => ({
+      [...text.matchAll(/`((?:apps|libs|examples|tools|api|api-e2e|src)\/[\w./-]+\.ts)`/g)].map(([, path = '']) => ({
         page,
         path,
       })),

@@ -50,7 +50,7 @@ function suiteTargets(
     // Suites measure, inject load, and share ports of Debian's programs.
     {
       ...JEST,
-      command: `jest --testMatch="**/*.verify.ts" --testTimeout=120000 --runTestsByPath ${file}`,
+      command: `jest --testMatch="**/*.verify.ts" --runTestsByPath ${file}`,
       parallelism: false,
       dependsOn,
       inputs,

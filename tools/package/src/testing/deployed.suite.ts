@@ -102,7 +102,7 @@ export function testDeployedService(run: Run, terminate: (service: { readonly pi
 }
 
 /** Resolves when a program has exited. */
-export async function waitForExit(child: ChildProcess): Promise<ProcessResult> {
+async function waitForExit(child: ChildProcess): Promise<ProcessResult> {
   const output = Promise.all([child.stdout, child.stderr].map(async (stream) => (stream ? text(stream) : '')));
   const [exitCode] = (await once(child, 'close')) as [number | null];
   const [stdout = '', stderr = ''] = await output;

@@ -1,7 +1,7 @@
-import { Api } from '@animal-store/api-e2e/support/api';
-import { readPet } from '@animal-store/api-e2e/support/json';
-import { readAllPages } from '@animal-store/api-e2e/support/read-pages';
-import { runAnimalStore, createKey, Service } from '@animal-store/api-e2e/support/service';
+import { Api } from '../support/api.js';
+import { readPet } from '../support/json.js';
+import { readAllPages } from '../support/read-pages.js';
+import { runAnimalStore, createKey, Service } from '../support/service.js';
 import { query } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 

@@ -1,4 +1,4 @@
-import { createStoreDatabase, Service } from '@animal-store/api-e2e/support/service';
+import { createStoreDatabase, Service } from '../support/service.js';
 import { findFreePort, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Api } from '@animal-store/api-e2e/support/api';
-import { expectUnauthenticated } from '@animal-store/api-e2e/support/challenges';
-import type { HttpResponse } from '@animal-store/api-e2e/support/http-response';
-import { type CreatedKey, insertKey } from '@animal-store/api-e2e/support/keys';
-import { runAnimalStore, createKey, Service } from '@animal-store/api-e2e/support/service';
-import { useOwnService } from '@animal-store/api-e2e/support/use-api';
+import { Api } from '../support/api.js';
+import { expectUnauthenticated } from '../support/challenges.js';
+import type { HttpResponse } from '../support/http-response.js';
+import { type CreatedKey, insertKey } from '../support/keys.js';
+import { runAnimalStore, createKey, Service } from '../support/service.js';
+import { useOwnService } from '../support/use-api.js';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 

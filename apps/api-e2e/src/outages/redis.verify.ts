@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createKey, Service } from '@animal-store/api-e2e/support/service';
+import { createKey, Service } from '../support/service.js';
 import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type DebianServer, startRedis } from './support/debian-server.js';
+import { type DebianServer, startRedis } from '../support/debian-server.js';
 
 // `npm run verify -- redis`. Not part of `npm test`, since the npm registry has no Redis.
 

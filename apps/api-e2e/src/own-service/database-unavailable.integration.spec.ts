@@ -1,8 +1,8 @@
-import { unknownKey } from '@animal-store/api-e2e/support/keys';
-import { runAnimalStore, runUntilExit, Service } from '@animal-store/api-e2e/support/service';
+import { unknownKey } from '../support/keys.js';
+import { runAnimalStore, runUntilExit, Service } from '../support/service.js';
 import { findFreePort, query, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Outage } from './support/outage.js';
+import { Outage } from '../support/outage.js';
 
 let outage: Outage;
 

@@ -1,13 +1,13 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Api } from '@animal-store/api-e2e/support/api';
-import { linksOf } from '@animal-store/api-e2e/support/http-response';
-import { type Pet, readPet, readPets } from '@animal-store/api-e2e/support/json';
-import { readAllPages } from '@animal-store/api-e2e/support/read-pages';
-import { createKey, Service } from '@animal-store/api-e2e/support/service';
+import { Api } from '../support/api.js';
+import { linksOf } from '../support/http-response.js';
+import { type Pet, readPet, readPets } from '../support/json.js';
+import { readAllPages } from '../support/read-pages.js';
+import { createKey, Service } from '../support/service.js';
 import { query, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DebianPostgres } from './support/debian-postgres.js';
+import { DebianPostgres } from '../support/debian-postgres.js';
 
 // `npm run verify -- backup` tests the backups of docs/operations.md. Not part of `npm test`, since node_modules has no pg_dump.
 

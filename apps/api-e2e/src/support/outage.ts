@@ -1,5 +1,5 @@
-import { insertKey } from '@animal-store/api-e2e/support/keys';
-import { type Environment, Service } from '@animal-store/api-e2e/support/service';
+import { insertKey } from './keys.js';
+import { type Environment, Service } from './service.js';
 import { createTestDatabase, findFreePort, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { expect } from '@jest/globals';
 import { Client } from 'pg';

@@ -1,12 +1,12 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Api } from '@animal-store/api-e2e/support/api';
-import { readAllPages } from '@animal-store/api-e2e/support/read-pages';
-import { createKey, Service } from '@animal-store/api-e2e/support/service';
+import { Api } from '../support/api.js';
+import { readAllPages } from '../support/read-pages.js';
+import { createKey, Service } from '../support/service.js';
 import { createTestDatabase, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { DebianServer } from './support/debian-server.js';
+import { DebianServer } from '../support/debian-server.js';
 
 // `npm run verify -- pgbouncer`. Not part of `npm test`, since the npm registry has no PgBouncer. In session mode, because Debian's version
 // does not track named statements.

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createKey, runAnimalStore, Service } from '@animal-store/api-e2e/support/service';
+import { createKey, runAnimalStore, Service } from '../support/service.js';
 import { DurablePostgres, query, TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 

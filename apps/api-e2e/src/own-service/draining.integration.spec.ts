@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { insertKey } from '@animal-store/api-e2e/support/keys';
-import { createStoreDatabase, type Environment, Service } from '@animal-store/api-e2e/support/service';
+import { insertKey } from '../support/keys.js';
+import { createStoreDatabase, type Environment, Service } from '../support/service.js';
 import { query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { Balancer } from '@animal-store/test-kit/balancer';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
