@@ -6,7 +6,7 @@ import { isRowError } from '../connection/error-meaning.js';
 import { retryRead } from '../connection/retry.js';
 import { Batcher } from '../statements/batcher.js';
 import { findRecordedStatement, type Recorded } from '../statements/find-statements.js';
-import { insertOneStatement, insertStatement, type Stored } from '../statements/insert-statements.js';
+import { insertManyStatement, insertOneStatement, insertStatement, type Stored } from '../statements/insert-statements.js';
 import { arraysOf, type PreparedStatement, type Values } from '../statements/prepared-statement.js';
 import type { Sharding } from '../statements/sharding.js';
 import type { Table } from '../statements/table.js';
@@ -52,6 +52,8 @@ export class BatchedInserts<Result> {
   private readonly insertOrFail: PreparedStatement<Stored>;
   /** Inserts a row that does not share its statement, and fails like `insertOrFail`. */
   private readonly insertOne: PreparedStatement<object> | undefined;
+  /** Inserts several rows without keys, events and unique values. */
+  private readonly insertMany: PreparedStatement<object> | undefined;
   private readonly findRecorded: PreparedStatement<Recorded> | undefined;
 
   constructor(private readonly options: InsertOptions<Result>) {
@@ -63,9 +65,10 @@ export class BatchedInserts<Result> {
     this.insertOrFail = insertStatement(table, { sharding, event, keys });
     this.insertRows = unique ? insertStatement(table, { sharding, event, keys, unique: unique.columns }) : this.insertOrFail;
     this.findRecorded = keys && findRecordedStatement(table, keys, sharding);
+    const isSimple = sharding.insertsOne && !keys && !event;
     // Without a check before, two inserts could wait for each other's row.
-    const insertsOne = sharding.insertsOne && !keys && !event && !unique?.hasExclusion;
-    this.insertOne = insertsOne ? insertOneStatement(table, sharding) : undefined;
+    this.insertOne = isSimple && !unique?.hasExclusion ? insertOneStatement(table, sharding) : undefined;
+    this.insertMany = isSimple && !unique ? insertManyStatement(table, sharding) : undefined;
   }
 
   submit(call: InsertCall): Promise<Result> {
@@ -97,10 +100,12 @@ export class BatchedInserts<Result> {
   private async insert(calls: readonly InsertCall[]): Promise<Inserted> {
     const { pool } = this.options;
     const [only] = calls;
-    if (this.insertOne && only && calls.length === 1)
-      return new Map([[0, (await this.insertOne.run(pool, only.values))[0] ?? (await notStored())]]);
-    const columns = arraysOf(calls.map(({ values }) => values));
-    return new Map((await this.insertRows.run(pool, columns)).map(({ index, row }) => [index, row]));
+    const isAlone = calls.length === 1 && this.insertOne !== undefined;
+    const columns = isAlone ? (only as InsertCall).values : arraysOf(calls.map(({ values }) => values));
+    const simple = isAlone ? this.insertOne : this.insertMany;
+    if (!simple) return new Map((await this.insertRows.run(pool, columns)).map(({ index, row }) => [index, row]));
+    const rows = await simple.run(pool, columns);
+    return new Map(calls.map((_, index) => [index, rows[index]]));
   }
 
   /** Returns the records of the calls whose keys exist. */
