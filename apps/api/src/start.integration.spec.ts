@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { DatabaseConnection, MigrationLockError } from '@animal-store/database';
 import { query, TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Module } from '@nestjs/common';
 import { Client } from 'pg';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { type Context, contexts } from './contexts.js';
 import { useTestApp } from './http/testing/test-app.js';
 import { CLOSE_TIMEOUT_MS, FINISH_TIMEOUT_MS } from './process/config.js';
 import { explain, type RunningService, start, StartupError, urlOf } from './start.js';
@@ -29,7 +32,8 @@ afterEach(async () => {
   await rm(FILE, { force: true });
 });
 
-const run = (variables: object) => start({ ...env, ...variables }, (service) => void services.push(service));
+const run = (variables: object, contexts?: readonly Context[]) =>
+  start({ ...env, ...variables }, (service) => void services.push(service), contexts);
 
 const get = async (path: string, { url } = services[0] as RunningService) => {
   const response = await fetch(url + path, { headers: { Authorization: `Bearer ${other.key}`, Connection: 'close' } });
@@ -69,6 +73,59 @@ describe('the start', () => {
     await query(other.databaseUrl, 'ALTER TABLE hidden RENAME TO schema_migrations');
     await started;
     expect(await get('/health/ready')).toBe(200);
+  });
+
+  describe('with a migration', () => {
+    /** Starts with a further migration, which first executes `statement`, and succeeds when it is repeated. */
+    async function migrate(statement: string): Promise<number> {
+      let attempts = 0;
+      class AddFurther1900000000000 implements MigrationInterface {
+        async up(queryRunner: QueryRunner): Promise<void> {
+          attempts++;
+          await queryRunner.query(attempts === 1 ? statement : 'SELECT 1');
+        }
+
+        async down(): Promise<void> {
+          await Promise.reject(new Error('not needed'));
+        }
+      }
+      class Further {
+        static readonly persistence = { schema: 'further', entities: [], migrations: [AddFurther1900000000000] };
+      }
+      Module({})(Further);
+      const { ready } = await run({}, [...contexts, Further]);
+      await ready;
+      await query(other.databaseUrl, `DELETE FROM schema_migrations WHERE name = '${AddFurther1900000000000.name}'`);
+      return attempts;
+    }
+
+    it.each([
+      ['SELECT FROM public.missing', 'relation "public.missing" does not exist'],
+      ['CREATE TABLE missing.owners (id int8)', 'schema "missing" does not exist'],
+      ['ALTER TABLE pets.pets ADD name text', 'column "name" of relation "pets" already exists'],
+      ['SELEC 1', 'syntax error at or near "SELEC"'],
+      ['SELECT 1 / 0', 'division by zero'],
+      ["SELECT currval('pets.pets_id_seq')", /currval of sequence|does not exist/],
+      ['DEALLOCATE missing', 'prepared statement "missing" does not exist'],
+    ])('that fails because of its statement, ends with the statement and the error: %s', async (statement, reason) => {
+      const error = await migrate(statement).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(StartupError);
+      const [first, second] = (error as StartupError).message.split('\n');
+      expect(first).toMatch(reason);
+      expect(second).toBe(`in the statement ${statement}`);
+    });
+
+    it.each(['40001', '40P01', '53300', '57P03', '57014', '55P03', '28000', '25006'])('that fails with %s is repeated', async (code) => {
+      const [raise, attempts] = [`DO $$ BEGIN RAISE EXCEPTION 'later' USING ERRCODE = '${code}'; END $$`, 2];
+      expect(await migrate(raise)).toBe(attempts);
+    });
+
+    it('whose role lacks a privilege ends with what to do', async () => {
+      const raise = "DO $$ BEGIN RAISE EXCEPTION 'permission denied for schema public' USING ERRCODE = '42501'; END $$";
+      await expect(migrate(raise)).rejects.toThrow(
+        'The database role lacks the privileges to migrate (permission denied for schema public): run "animal-store migrate up" as the owner first.',
+      );
+    });
   });
 
   it('ends while it waits for the database', async () => {
@@ -138,10 +195,6 @@ describe('explain', () => {
     [failure('57014', 'canceling statement due to statement timeout'), 'cannot be used: canceling statement due to statement timeout'],
     [failure('ECONNREFUSED'), 'cannot be used: ECONNREFUSED'],
     [failure('28P01', 'password authentication failed\nfor nobody'), 'cannot be used: password authentication failed'],
-    [
-      failure('42501', 'permission denied for schema public'),
-      'The database role lacks the privileges to migrate (permission denied for schema public): run "animal-store migrate up" as the owner first.',
-    ],
   ])('explains %o in one line', (error, line) => {
     const text = line.startsWith('cannot') ? `The database at db.example:5432 ${line}` : line;
     expect(explain(error, url)).toEqual(new StartupError(text));

@@ -13,6 +13,7 @@ import {
 } from '@animal-store/database';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { collectDefaultMetrics } from 'prom-client';
+import { QueryFailedError } from 'typeorm';
 import { type Context, contexts as animalStore } from './contexts.js';
 import { createApp } from './create-app.js';
 import { Draining } from './http/connection.js';
@@ -30,6 +31,8 @@ const MAX_DELAY_MS = 1_000;
 const WARN_INTERVAL_MS = 60_000;
 /** SQLSTATE of a role that must not migrate. */
 const INSUFFICIENT_PRIVILEGE = '42501';
+/** SQLSTATEs that can pass by themselves elsewhere, but are mistakes in a statement of a migration. A lock timeout is none. */
+const MISTAKES = /^(?:26|3F|42|55(?!P03))/;
 
 export interface RunningService {
   /** http://localhost:3000 */
@@ -220,8 +223,7 @@ class Service implements RunningService {
         },
         onProgress: (line) => logger.warn(line),
       }).catch((error: unknown) => {
-        // Elsewhere, a missing privilege may be one that is not granted yet.
-        throw (error as { code?: unknown }).code === INSUFFICIENT_PRIVILEGE ? explain(error, config.databaseUrl) : error;
+        throw explainMigration(error);
       });
       if (applied.length > 0) logger.info({ applied }, 'migrated');
     } finally {
@@ -274,15 +276,23 @@ function listenError(error: unknown, prefix: '' | 'ADMIN_', host: string, port: 
   return new StartupError(reasons[code] ?? `${prefix}HOST ${host} cannot be used: ${message}`);
 }
 
+/** Returns a StartupError for errors of a migration that a repetition cannot cure, and other errors unchanged. */
+function explainMigration(error: unknown): unknown {
+  if (!(error instanceof QueryFailedError)) return error;
+  const { code = '' } = error as { code?: string };
+  if (code === INSUFFICIENT_PRIVILEGE)
+    return new StartupError(
+      `The database role lacks the privileges to migrate (${error.message}): run "animal-store migrate up" as the owner first.`,
+    );
+  if (isDatabaseUnavailable(error) && !MISTAKES.test(code)) return error;
+  return new StartupError(`The migrations were not applied: ${error.message}\nin the statement ${error.query}`);
+}
+
 /** Returns a StartupError of one line for errors of the database or its settings, and other errors unchanged. */
 export function explain(error: unknown, databaseUrl: SecretUrl): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   const reason = message.split('\n', 1)[0]?.trim() || code || 'no response';
   if (error instanceof MigrationLockError) return new StartupError(`The migrations were not applied: ${reason}`);
-  if (code === INSUFFICIENT_PRIVILEGE)
-    return new StartupError(
-      `The database role lacks the privileges to migrate (${reason}): run "animal-store migrate up" as the owner first.`,
-    );
   if (!isDatabaseUnavailable(error)) return error;
   return new StartupError(`The database at ${formatServer(databaseUrl)} cannot be used: ${reason}`);
 }
