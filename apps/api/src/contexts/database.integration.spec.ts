@@ -1,7 +1,10 @@
-import { Database } from '@animal-store/database';
+import { appendEvents, Database, on, subscribe } from '@animal-store/database';
+import { defineEvent } from '@animal-store/kernel';
 import { TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Module } from '@nestjs/common';
 import { Client } from 'pg';
+import { contexts } from '../contexts.js';
 import { createLogger } from '../observability/logger.js';
 import { startTestApp, type TestApp, useTestApp } from '../http/testing/test-app.js';
 
@@ -144,14 +147,33 @@ describe('with a newer schema', () => {
   });
 });
 
-describe('behind a pooler that loses statements', () => {
+const OrderPlaced = defineEvent('orders.order_placed', 'orderId', { orderId: 'int64' });
+
+@Module({})
+class FollowerModule {
+  static readonly persistence = { schema: 'followers', entities: [], migrations: [] };
+  static readonly handled: bigint[] = [];
+  static readonly subscriptions = [
+    subscribe(
+      'followers',
+      on(OrderPlaced, (manager) => ({
+        execute: async ({ orderId }) => {
+          await manager.query("UPDATE access.clients SET name = name WHERE name = 'spec'");
+          FollowerModule.handled.push(orderId);
+        },
+      })),
+    ),
+  ];
+}
+
+describe('with one connection', () => {
   const lines: string[] = [];
   let service: TestApp;
   let key: string;
 
   beforeAll(async () => {
     const logger = createLogger('warn', { write: (line: string) => void lines.push(line) });
-    service = await startTestApp({ env: { DATABASE_POOL_SIZE: '1' }, logger });
+    service = await startTestApp({ env: { DATABASE_POOL_SIZE: '1' }, logger, contexts: [...contexts, FollowerModule] });
     key = await service.createKey('pets:read');
   });
   afterAll(() => service.close());
@@ -161,6 +183,26 @@ describe('behind a pooler that loses statements', () => {
     await response.arrayBuffer();
     return { status: response.status, retryAfter: response.headers.get('retry-after') };
   }
+
+  it('responds while an event waits for an open transaction', async () => {
+    const other = new Client({ connectionString: service.databaseUrl });
+    await other.connect();
+    const keyed = { ...service, key: await service.createKey('pets:read', 'pets:write') };
+    try {
+      await other.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+      await other.query("SELECT 1 FROM access.clients WHERE name = 'spec' FOR UPDATE");
+      await service.app.get(Database).transaction((manager) => appendEvents(manager, OrderPlaced.of({ orderId: 1n })));
+      const attempted = 'SELECT 1 FROM events.deliveries WHERE attempts > 0';
+      await waitFor(async () => expect((await other.query(attempted)).rowCount).toBe(1));
+      for (let i = 0; i < 3; i++) {
+        expect(statuses([await get(keyed), await get(keyed, '/health/ready'), await create(keyed, 'Rex')])).toEqual([200, 200, 201]);
+      }
+      expect(FollowerModule.handled).toEqual([]);
+    } finally {
+      await other.end();
+    }
+    await waitFor(() => expect(FollowerModule.handled).toEqual([1n]));
+  });
 
   it('prepares its statements again if a session has lost them', async () => {
     for (let i = 0; i < 3; i++) {

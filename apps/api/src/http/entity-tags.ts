@@ -9,19 +9,19 @@ import type { Representation } from './json-adapter.js';
  */
 export function addEntityTags(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
-    const own = [route.onSend ?? []].flat();
-    if (route.config?.conditional) route.onSend = [addEntityTagOfChange, ...own];
-    if (!route.config?.revalidated) return;
-    // Fastify's hook on HEAD routes sets Content-Length, even on a 304.
-    route.onSend = route.method === 'HEAD' ? [addEntityTag, ...own, removeContentLength] : [addEntityTag, ...own];
+    const hooks = [route.onSend ?? []].flat();
+    if (route.config?.conditional) hooks.unshift(addEntityTagOfChange);
+    if (route.config?.revalidated) hooks.unshift(addEntityTag);
+    if (route.method === 'HEAD') hooks.push(removeContentLength);
+    route.onSend = hooks;
   });
 }
 
 type Done = (error: Error | null, payload?: unknown) => void;
 
-/** Removes Content-Length from a 304: it would have to be that of the 200 (RFC 9110, section 8.6). */
+/** Removes the Content-Length that Fastify sets on each response to HEAD: a 204 has none, and a 304 would need that of the 200 (RFC 9110, section 8.6). */
 function removeContentLength(_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done): void {
-  if (reply.statusCode === 304) reply.removeHeader('content-length');
+  if (reply.statusCode === 204 || reply.statusCode === 304) reply.removeHeader('content-length');
   done(null, payload);
 }
 

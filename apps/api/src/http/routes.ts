@@ -16,6 +16,8 @@ export class RouteTable {
   /** Returns the value of Allow, or undefined for an unknown path. */
   allowedMethods(requestUrl: string): string | undefined {
     const path = requestUrl.split('?', 1)[0] ?? '/';
+    // The server in general (RFC 9110, section 9.3.7).
+    if (path === '*') return [...new Set([...this.methods.values()].flatMap((methods) => [...methods])), 'OPTIONS'].join(', ');
     const found = this.router.find('GET', path);
     // Nest does not match a route if a path parameter is empty.
     if (!found || Object.values(found.params).includes('')) return undefined;

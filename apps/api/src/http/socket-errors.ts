@@ -18,6 +18,8 @@ export interface SocketErrorOptions {
 
 interface ClientError {
   readonly code?: string;
+  /** Position of the error in `rawPacket`. */
+  readonly bytesParsed?: number;
   /** A Buffer; Fastify's types are wrong. */
   readonly rawPacket?: unknown;
 }
@@ -64,10 +66,12 @@ export class SocketErrors {
     } else {
       // Browsers open connections in advance, and may not use them.
       if (definition === HTTP_ERRORS.requestTimeout && socket.bytesRead > 0) this.options.shed.count('slow_headers');
-      const origin = originOf(error);
+      const request = failedRequest(error);
+      const origin = /\r\norigin:([^\r\n]*)/i.exec(request)?.[1]?.trim();
       connection.endWith(() => {
         const cors = origin === undefined ? this.corsHeadersOfUnknown() : this.corsHeadersFor(origin);
-        this.writeAndClose(socket, definition, cors, isHead(error));
+        // A response to HEAD has no body, whatever its status.
+        this.writeAndClose(socket, definition, cors, request.startsWith('HEAD '));
       });
     }
   }
@@ -110,14 +114,13 @@ function definitionOf({ code }: ClientError): HttpErrorDefinition {
   return code === 'HPE_HEADER_OVERFLOW' ? HTTP_ERRORS.headersTooLarge : HTTP_ERRORS.malformedRequest;
 }
 
-/** A response to HEAD has no body, whatever its status. */
-function isHead({ rawPacket }: ClientError): boolean {
-  return Buffer.isBuffer(rawPacket) && rawPacket.toString('latin1', 0, 5) === 'HEAD ';
-}
+const REQUEST_LINE = /\b[A-Z]+ (?:\/|\*|http)/g;
 
-function originOf({ rawPacket }: ClientError): string | undefined {
-  if (!Buffer.isBuffer(rawPacket)) return undefined;
-  return /\r\norigin:([^\r\n]*)/i.exec(rawPacket.toString('latin1'))?.[1]?.trim();
+/** Returns the text of the request with the error, from its request line on if that is in the same packet. Requests may be pipelined. */
+function failedRequest({ rawPacket, bytesParsed }: ClientError): string {
+  if (!Buffer.isBuffer(rawPacket)) return '';
+  const text = rawPacket.toString('latin1');
+  return text.slice([...text.slice(0, bytesParsed).matchAll(REQUEST_LINE)].at(-1)?.index);
 }
 
 function errorResponse(

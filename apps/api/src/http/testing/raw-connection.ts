@@ -10,6 +10,13 @@ export interface RawResponse {
   readonly body: string;
 }
 
+interface ReadOptions {
+  readonly isHead?: boolean;
+  /** Also returns a 1xx. */
+  readonly isInterim?: boolean;
+  readonly patienceMs?: number;
+}
+
 /** Thrown if the server sends something other than HTTP responses, or nothing for too long. */
 class MalformedResponseError extends Error {}
 
@@ -53,14 +60,14 @@ export class RawConnection {
     this.socket.resetAndDestroy();
   }
 
-  /** Reads the next final response. Returns undefined if the server has closed the connection, or after `patienceMs` without one. */
-  async read({ isHead = false, patienceMs }: { isHead?: boolean; patienceMs?: number } = {}): Promise<RawResponse | undefined> {
+  /** Reads the next response, by default the next final one. Returns undefined if the server has closed the connection, or after `patienceMs` without one. */
+  async read({ isHead = false, isInterim = false, patienceMs }: ReadOptions = {}): Promise<RawResponse | undefined> {
     const deadline = Date.now() + (patienceMs ?? RESPONSE_TIMEOUT_MS);
     for (;;) {
       const parsed = parseResponse(this.received, isHead, this.isClosed);
       if (parsed) {
         this.received = this.received.subarray(parsed.size);
-        if (parsed.response.status >= 200) return parsed.response;
+        if (isInterim || parsed.response.status >= 200) return parsed.response;
         continue;
       }
       if (this.isClosed) {

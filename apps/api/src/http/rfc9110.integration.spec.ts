@@ -1,0 +1,252 @@
+import { Public, Revalidated } from '@animal-store/http-kit';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { describe, expect, it } from '@jest/globals';
+import { Controller, Delete, Get, Header, HttpCode, type MessageEvent, Module, Patch, Post, Put, Res, Sse } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { interval, map, type Observable, take } from 'rxjs';
+import { contexts } from '../contexts.js';
+import { Metrics } from '../observability/metrics.js';
+import { RawConnection } from './testing/raw-connection.js';
+import { useTestApp } from './testing/test-app.js';
+
+const named = (operationId: string) => ApiOperation({ operationId });
+const EVENTS = 3;
+
+@Public()
+@Controller({ path: 'things', version: '1' })
+class ThingsController {
+  @Get()
+  @Revalidated()
+  @named('listThings')
+  list() {
+    return { things: [] };
+  }
+
+  @Post()
+  @named('createThing')
+  create() {
+    return { id: 1n };
+  }
+
+  @Put()
+  @named('putThing')
+  put() {
+    return { id: 1n };
+  }
+
+  @Patch()
+  @named('patchThing')
+  patch() {
+    return { id: 1n };
+  }
+
+  @Delete()
+  @HttpCode(204)
+  @named('deleteThing')
+  delete(): void {
+    return undefined;
+  }
+
+  @Get('none')
+  @HttpCode(204)
+  @named('getNoThing')
+  none(): void {
+    return undefined;
+  }
+
+  @Sse('events')
+  @named('listEvents')
+  events(): Observable<MessageEvent> {
+    return interval(20).pipe(
+      take(EVENTS),
+      map((data) => ({ data })),
+    );
+  }
+
+  @Sse('endless-events')
+  @named('listEndlessEvents')
+  endlessEvents(): Observable<MessageEvent> {
+    return interval(20).pipe(map((data) => ({ data })));
+  }
+
+  @Get('hijacked')
+  @named('getHijackedThing')
+  hijack(@Res() reply: FastifyReply): void {
+    reply.hijack().raw.end('x');
+  }
+
+  @Get('raw')
+  @named('getRawThing')
+  @Header('X-Kind', 'raw')
+  raw(@Res() reply: FastifyReply): void {
+    reply.raw.end('x');
+  }
+}
+
+@Module({ controllers: [ThingsController] })
+class ThingsModule {
+  static readonly persistence = { schema: 'things', entities: [], migrations: [] };
+}
+
+const service = useTestApp(['things:read'], { contexts: [...contexts, ThingsModule] });
+const open = () => RawConnection.open(Number(new URL(service.url).port));
+
+const HOST = 'Host: x\r\n';
+const request = (method: string, fields = '', body = '', target = '/v1/things') =>
+  `${method} ${target} HTTP/1.1\r\n${HOST}${fields}\r\n${body}`;
+const NEXT = request('GET');
+const statuses: Readonly<Record<string, number>> = { GET: 200, HEAD: 200, POST: 201, PUT: 200, PATCH: 200, DELETE: 204, OPTIONS: 204 };
+const METHODS = [...Object.keys(statuses), 'TRACE', 'QUERY', 'PROPFIND'];
+
+describe.each(METHODS)('%s', (method) => {
+  const isHead = method === 'HEAD';
+  const status = statuses[method] ?? 405;
+
+  it.each([
+    ['no body', '', ''],
+    ['a body', 'Content-Length: 2\r\n', '{}'],
+    ['a body in chunks', 'Transfer-Encoding: chunked\r\n', '2\r\n{}\r\n0\r\n\r\n'],
+    ['a body of no length', 'Content-Length: 0\r\n', ''],
+    ['a body that looks like a request', `Content-Length: ${String(NEXT.length)}\r\n`, NEXT],
+    ['a body that is too large', 'Content-Length: 100000\r\n', 'x'.repeat(100_000)],
+  ])('with %s gets one response, and the connection continues', async (_what, fields, body) => {
+    const connection = await open();
+    connection.write(request(method, fields, body) + NEXT);
+    const response = await connection.read({ isHead });
+    expect(response).toMatchObject({ status, headers: { connection: 'keep-alive' } });
+    // RFC 9110, section 8.6.
+    if (status === 204)
+      expect([response?.headers['content-length'], response?.headers['transfer-encoding']]).toEqual([undefined, undefined]);
+    else expect(response?.headers['content-length']).toMatch(/^[1-9]\d*$/);
+    // RFC 9110, sections 10.2.1 and 15.5.6.
+    if (status === 405 || method === 'OPTIONS') expect(response?.headers['allow']).toBe('GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS');
+    expect(await connection.read()).toMatchObject({ status: 200, body: '{"things":[]}' });
+    connection.reset();
+  });
+
+  it.each([
+    ['Connection: close', request(method, 'Connection: close\r\n')],
+    ['HTTP/1.0', `${method} /v1/things HTTP/1.0\r\n\r\n`],
+  ])('with %s gets a response that closes the connection', async (_what, bytes) => {
+    const connection = await open();
+    connection.write(bytes + NEXT);
+    expect(await connection.read({ isHead })).toMatchObject({ status, headers: { connection: 'close' } });
+    expect(await connection.read()).toBeUndefined();
+  });
+
+  it('may expect 100 Continue', async () => {
+    const connection = await open();
+    connection.write(request(method, 'Expect: 100-continue\r\nContent-Length: 2\r\n'));
+    expect(await connection.read({ isInterim: true })).toMatchObject({ status: 100 });
+    connection.write(`{}${NEXT}`);
+    expect(await connection.read({ isHead })).toMatchObject({ status });
+    expect(await connection.read()).toMatchObject({ status: 200 });
+    connection.reset();
+  });
+
+  it('may have a target in absolute form, whatever Host is', async () => {
+    const connection = await open();
+    connection.write(request(method, '', '', 'http://other.example:1/v1/things'));
+    expect(await connection.read({ isHead })).toMatchObject({ status, headers: { connection: 'keep-alive' } });
+    connection.reset();
+  });
+
+  const LARGE = `X: ${'x'.repeat(9_000)}\r\n`;
+
+  it.each([
+    ['large headers', request(method, LARGE), 431],
+    ['a long target', request(method, '', '', `/${'x'.repeat(9_000)}`), 431],
+    ['a malformed field', request(method, 'nonsense\r\n'), 400],
+    ['a folded field', request(method, 'X: a\r\n b\r\n'), 400],
+    ['white space in the target', request(method, '', '', '/a b'), 400],
+    ['two lengths', request(method, 'Content-Length: 2\r\nContent-Length: 2\r\n', '{}'), 400],
+    ['a length and chunks', request(method, 'Content-Length: 2\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'), 400],
+    ['an unknown coding', request(method, 'Transfer-Encoding: gzip, chunked\r\n', '0\r\n\r\n'), 400],
+    ['another version', `${method} / HTTP/9.9\r\n${HOST}\r\n`, 400],
+    ['no Host', `${method} / HTTP/1.1\r\n\r\n`, 400],
+    ['an unsupported expectation', request(method, 'Expect: nonsense\r\n'), 417],
+  ])('with %s gets an error, wherever it is in a packet, and the connection is closed', async (_what, bytes, errorStatus) => {
+    const others = [['\r\n'], [NEXT, 'GET'], [request('HEAD'), 'HEAD'], [request('POST', 'Content-Length: 2\r\n', '{}'), 'POST']] as const;
+    for (const [before, other] of [['', undefined] as const, ...others]) {
+      const connection = await open();
+      connection.write(before + bytes + NEXT);
+      if (other) expect((await connection.read({ isHead: other === 'HEAD' }))?.status).toBe(statuses[other]);
+      const response = await connection.read({ isHead });
+      expect(response).toMatchObject({ status: errorStatus, headers: { connection: 'close', 'content-type': 'application/json' } });
+      expect(Number(response?.headers['content-length'])).toBeGreaterThan(50);
+      if (!isHead) expect(JSON.parse(response?.body ?? '')).toMatchObject({ status: errorStatus });
+      expect(await connection.read()).toBeUndefined();
+    }
+  });
+
+  it('beyond the limit of pipelined requests gets an error', async () => {
+    const connection = await open();
+    connection.write(request(method).repeat(100));
+    for (let i = 0; i < 64; i++) expect(await connection.read({ isHead })).toMatchObject({ status });
+    expect(await connection.read({ isHead })).toMatchObject({ status: method === 'OPTIONS' ? 204 : 503 });
+    connection.reset();
+  });
+});
+
+it.each([
+  ['GET', 304],
+  ['HEAD', 304],
+  ['GET', 204],
+  ['HEAD', 204],
+])('the response to %s has no Content-Length if it is a %i', async (method, status) => {
+  const connection = await open();
+  const [fields, target] = status === 304 ? ['If-None-Match: *\r\n'] : ['', '/v1/things/none'];
+  connection.write(request(method, fields, '', target) + NEXT);
+  const response = await connection.read();
+  expect([response?.status, response?.headers['content-length'], response?.headers['content-type']]).toEqual([
+    status,
+    undefined,
+    undefined,
+  ]);
+  expect(await connection.read()).toMatchObject({ status: 200 });
+  connection.reset();
+});
+
+it('OPTIONS * lists the methods of the server', async () => {
+  const connection = await open();
+  connection.write(request('OPTIONS', '', '', '*') + NEXT);
+  const response = await connection.read();
+  expect([response?.status, response?.headers['allow']]).toEqual([204, 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS']);
+  expect(await connection.read()).toMatchObject({ status: 200 });
+  connection.reset();
+});
+
+it.each(['CONNECT', 'UNKNOWN', 'get'])('%s gets an error, and the connection is closed', async (method) => {
+  const connection = await open();
+  connection.write(request(method, '', '', method === 'CONNECT' ? 'x:1' : '/v1/things') + NEXT);
+  const response = await connection.read();
+  expect(response).toMatchObject({ status: method === 'CONNECT' ? 405 : 400, headers: { connection: 'close' } });
+  expect(JSON.parse(response?.body ?? '')).toMatchObject({ status: response?.status });
+  expect(await connection.read()).toBeUndefined();
+});
+
+describe('a response that bypasses Fastify', () => {
+  const inFlight = async () => Number(/^http_requests_in_flight (\d+)$/m.exec(await service.app.get(Metrics).registry.metrics())?.[1]);
+  const end = (path: string) => fetch(`${service.url}/v1/things/${path}`).then((response) => response.text());
+
+  it.each([
+    ['events', EVENTS],
+    ['hijacked', 0],
+    ['raw', 0],
+  ])('is not in flight after its end: %s', async (path, events) => {
+    for (let i = 0; i < 3; i++) expect((await end(path)).match(/^data: /gm) ?? []).toHaveLength(events);
+    await waitFor(async () => expect(await inFlight()).toBe(0));
+  });
+
+  it('is in flight once while it runs, until its client is gone', async () => {
+    const controllers = Array.from({ length: 3 }, () => new AbortController());
+    const readers = await Promise.all(
+      controllers.map(async ({ signal }) => (await fetch(`${service.url}/v1/things/endless-events`, { signal })).body?.getReader()),
+    );
+    for (let i = 0; i < 3; i++) for (const reader of readers) expect((await reader?.read())?.done).toBe(false);
+    expect(await inFlight()).toBe(3);
+    for (const controller of controllers) controller.abort();
+    await waitFor(async () => expect(await inFlight()).toBe(0));
+  });
+});
