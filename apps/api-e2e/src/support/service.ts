@@ -25,11 +25,6 @@ export const Service = {
     const command = [process.execPath, main];
     return ServiceProcess.start({ DATABASE_URL: url, DRAIN_SECONDS: '0', ...PATIENT, ...environment }, { command });
   },
-
-  /** Starts the service on a port without waiting. */
-  startOn(port: number, environment: Environment): Service {
-    return ServiceProcess.spawn({ PORT: String(port), ...PATIENT, ...environment });
-  },
 };
 
 /** Runs the service with a configuration that it must reject. Returns its exit code and output. */
