@@ -58,16 +58,13 @@ class ThingsController {
   @Sse('events')
   @named('listEvents')
   events(): Observable<MessageEvent> {
-    return interval(20).pipe(
-      take(EVENTS),
-      map((data) => ({ data })),
-    );
+    return this.endlessEvents().pipe(take(EVENTS));
   }
 
   @Sse('endless-events')
   @named('listEndlessEvents')
   endlessEvents(): Observable<MessageEvent> {
-    return interval(20).pipe(map((data) => ({ data })));
+    return interval(20).pipe(map((n) => ({ data: String(n) })));
   }
 
   @Get('hijacked')

@@ -62,7 +62,7 @@ export class MemberRule {
     if (context instanceof DomainRule) return context.isValid;
     const accepts = constraint.name === IS_ENUM ? this.isOneOf() : this.accepts(constraint);
     const isMet: Predicate = each
-      ? (value, object) => (itemsOf(value) ?? [[0, value]]).every(([, item]) => accepts(item, object))
+      ? (value, object) => (Array.isArray(value) ? value : [value]).every((item) => accepts(item, object))
       : accepts;
     return validateIf ? (value, object) => !validateIf(object, value) || isMet(value, object) : isMet;
   }
@@ -92,12 +92,6 @@ export class MemberRule {
   private asynchronous(): Error {
     return new Error(`The rule of ${this.targetName}.${this.metadata.propertyName} is asynchronous; only synchronous rules are supported.`);
   }
-}
-
-/** Returns the items of a list, and undefined for other values. */
-export function itemsOf(value: unknown): (readonly [key: unknown, item: unknown])[] | undefined {
-  if (value instanceof Set) return [...[...value].entries()];
-  return Array.isArray(value) || value instanceof Map ? [...value.entries()] : undefined;
 }
 
 export function isObject(value: unknown): value is object {
