@@ -36,6 +36,6 @@ export default {
   // Most specs wait rather than compute. Nx runs several projects at once, most of them with one worker or none (inferred-targets.ts).
   maxWorkers: 2,
   // Longer than `waitFor`, which says what it waited for.
-  testTimeout: 120_000,
+  testTimeout: 180_000,
   workerIdleMemoryLimit: '800MB',
 };

@@ -56,6 +56,9 @@ afterAll(async () => {
 });
 
 it('the service behind a pooler refuses sessions with other settings, and serves after the ALTER ROLE that it logs', async () => {
+  // The role of the server is shared, so the settings are those of the database.
+  const name = new URL(database.url).pathname.slice(1);
+  await query(database.url, `ALTER DATABASE "${name}" SET statement_timeout = 3000`);
   const service = await Service.start(poolerUrl, { MIGRATION_DATABASE_URL: database.url, RATE_LIMIT: '0' });
   const statements = await waitFor(() => {
     const [, found] = /: run (ALTER ROLE .*;) and restart the pooler/.exec(service.output.replaceAll('\\"', '"')) ?? [];
@@ -64,8 +67,6 @@ it('the service behind a pooler refuses sessions with other settings, and serves
   });
   expect(statements).toContain("SET search_path = 'pg_catalog'");
   expect((await fetch(`${service.url}/health/ready`)).status).toBe(503);
-  // The role of the server is shared, so the settings are those of the database.
-  const name = new URL(database.url).pathname.slice(1);
   await query(database.url, ...statements.split('; ').map((statement) => statement.replace(/ROLE "\w+"/, `DATABASE "${name}"`)));
   await query(database.url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`);
   await waitFor(async () => expect((await fetch(`${service.url}/health/ready`)).status).toBe(200));
