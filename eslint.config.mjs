@@ -21,7 +21,6 @@ const LAYERS = {
   application: ['kernel', 'contract', 'domain'],
   infrastructure: ['kernel', 'contract', 'domain', 'application', 'platform'],
   http: ['kernel', 'contract', 'domain', 'application', 'http-kit'],
-  testing: ['kernel', 'contract', 'domain'],
   'test-kit': ['kernel', 'platform', 'local'],
   app: ['kernel', 'contract', 'http-kit', 'platform', 'domain', 'application', 'infrastructure', 'http'],
   e2e: ['local', 'client', 'test-kit', 'e2e'],
@@ -36,7 +35,6 @@ const LAYERS = {
     'application',
     'infrastructure',
     'http',
-    'testing',
     'test-kit',
     'app',
     'e2e',
@@ -46,10 +44,8 @@ const LAYERS = {
 /** Additional allowed imports: in specs and their support, in the Nest module of a context, in the command-line tool, in the app of an example. */
 const EXTRA_IN_TESTS = {
   platform: ['local'],
-  application: ['testing'],
-  infrastructure: ['testing', 'test-kit', 'local'],
-  http: ['testing'],
-  app: ['testing', 'test-kit', 'local', 'app', 'client'],
+  infrastructure: ['test-kit', 'local'],
+  app: ['test-kit', 'local', 'app', 'client'],
 };
 const EXTRA_IN_MODULES = { http: ['infrastructure'] };
 const EXTRA_IN_CLI = { app: ['app', 'local'] };
@@ -79,7 +75,7 @@ const ORDERED_FOLDERS = [
 ];
 
 const TESTS = ['**/*.{spec,verify}.ts', '**/src/**/testing/**/*.ts'];
-const TEST_PROJECTS = ['{libs,examples}/*/testing', 'libs/test-kit', 'apps/*-e2e'];
+const TEST_PROJECTS = ['libs/test-kit', 'apps/*-e2e'];
 const TEST_PACKAGES = ['@jest/globals', 'fast-check'];
 
 /** The cached graph is fresh in every task of Nx. */
@@ -267,7 +263,7 @@ export default defineConfig(
       // Matchers such as expect.any() are of type any.
       '@typescript-eslint/no-unsafe-assignment': 'off',
       // A spec may import statically what production code loads lazily.
-      ...boundaries(EXTRA_IN_TESTS, { checkDynamicDependenciesExceptions: ['.*'] }, ['contract', 'testing']),
+      ...boundaries(EXTRA_IN_TESTS, { checkDynamicDependenciesExceptions: ['.*'] }, ['contract']),
       'no-restricted-imports': 'off',
       ...restrictedSyntax(UNUSED_TEST),
     },

@@ -1,5 +1,13 @@
 import { userInfo } from 'node:os';
-import { CLIENT_NAME_RULE, isClientName, normalizeName, type Operator, redactKeys, UNKNOWN_OPERATOR } from '@animal-store/access-domain';
+import {
+  type ApiKey,
+  CLIENT_NAME_RULE,
+  isClientName,
+  normalizeName,
+  type Operator,
+  redactKeys,
+  UNKNOWN_OPERATOR,
+} from '@animal-store/access-domain';
 import { connectAccessUseCases, type ConnectedAccessUseCases } from '@animal-store/access-infrastructure';
 import { AS_KEYS, migrateIfLocal, withDatabase } from './database.js';
 import { CliError, EXIT_USAGE, reasonOf } from './failure.js';
@@ -24,30 +32,13 @@ export async function withAccessUseCases(
   });
 }
 
-/**
- * Prints a new key before it is committed, so that there is no key that nobody has seen. `issue` calls `deliver` in the transaction.
- * @throws CliError if the key cannot be printed, or if it was printed and the commit failed
- */
-export async function printNewKey<Issued, Result>(
-  { keyOutput }: Terminal,
-  show: (issued: Issued) => string,
-  issue: (deliver: (issued: Issued) => void) => Promise<Result>,
-): Promise<Result> {
-  const printed: Issued[] = [];
-  const deliver = (issued: Issued) => {
-    try {
-      if (keyOutput.isDiscarded) throw new Error('standard output is closed or /dev/null');
-      keyOutput.write(show(issued));
-    } catch (error) {
-      throw new CliError(`the new key cannot be printed, so nothing was changed: ${reasonOf(error)}`);
-    }
-    printed.push(issued);
-  };
+/** @throws CliError if the key cannot be printed: it is stored, but nobody has seen it */
+export function printNewKey({ keyOutput }: Terminal, { id }: ApiKey, text: string): void {
   try {
-    return await issue(deliver);
+    if (keyOutput.isDiscarded) throw new Error('standard output is closed or /dev/null');
+    keyOutput.write(text);
   } catch (error) {
-    if (printed.length === 0) throw error;
-    throw new CliError(`the printed key may not exist, see "keys list": ${reasonOf(error)}`);
+    throw new CliError(`key ${String(id)} was created and cannot be printed, so revoke it: ${reasonOf(error)}`);
   }
 }
 

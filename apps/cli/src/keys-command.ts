@@ -1,11 +1,4 @@
-import {
-  type CreatedApiKey,
-  DEFAULT_AUDIT_LIMIT,
-  DEFAULT_OVERLAP_MS,
-  type ListedApiKey,
-  MAX_AUDIT_LIMIT,
-  type RotatedApiKey,
-} from '@animal-store/access-application';
+import { DEFAULT_AUDIT_LIMIT, DEFAULT_OVERLAP_MS, type ListedApiKey, MAX_AUDIT_LIMIT } from '@animal-store/access-application';
 import type { ApiKey, ApiKeySecret, AuditEvent } from '@animal-store/access-domain';
 import { type Command, Option } from 'commander';
 import { printNewKey, withAccessUseCases } from './access.js';
@@ -70,13 +63,12 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
       await withAccessUseCases(
         terminal,
         async ({ manageApiKeys }) => {
-          const created = await printNewKey(
-            terminal,
-            ({ key, secret }: CreatedApiKey) => (json ? toJson({ created: true, ...newKeyView(key, secret) }) : showNewKey(key, secret)),
-            (deliver) => manageApiKeys.create({ ...input, ifNone: ifNone ?? false }, deliver),
-          );
-          if (created) return undefined;
-          return json ? toJson({ created: false, client }) : `The client ${client} already has an active key; no key was created.\n`;
+          const created = await manageApiKeys.create({ ...input, ifNone: ifNone ?? false });
+          if (!created)
+            return json ? toJson({ created: false, client }) : `The client ${client} already has an active key; no key was created.\n`;
+          const { key, secret } = created;
+          printNewKey(terminal, key, json ? toJson({ created: true, ...newKeyView(key, secret) }) : showNewKey(key, secret));
+          return undefined;
         },
         { migrate: true },
       );
@@ -107,11 +99,11 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
     )
     .action((reference: string, { overlap, json }: JsonOption & { overlap: number }) =>
       withAccessUseCases(terminal, async ({ manageApiKeys }) => {
-        const show = ({ key, secret, retired }: RotatedApiKey) =>
-          json
-            ? toJson({ ...newKeyView(key, secret), retired: keyView(retired) })
-            : `${showNewKey(key, secret)}Key ${nameOf(retired)} expires ${expiryOf(retired)}.\n`;
-        await printNewKey(terminal, show, (deliver) => manageApiKeys.rotate(reference, overlap, deliver));
+        const { key, secret, retired } = await manageApiKeys.rotate(reference, overlap);
+        const text = json
+          ? toJson({ ...newKeyView(key, secret), retired: keyView(retired) })
+          : `${showNewKey(key, secret)}Key ${nameOf(retired)} expires ${expiryOf(retired)}.\n`;
+        printNewKey(terminal, key, text);
         return undefined;
       }),
     );

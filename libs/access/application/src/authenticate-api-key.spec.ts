@@ -1,6 +1,5 @@
-import type { ApiKey, ApiKeySecret } from '@animal-store/access-domain';
-import { aNewApiKey, InMemoryApiKeys, SettableClock } from '@animal-store/access-testing';
-import type { Principal } from '@animal-store/kernel';
+import { ApiKey, type ApiKeyId, type ApiKeySecret, NewApiKey } from '@animal-store/access-domain';
+import { Clock, type Principal } from '@animal-store/kernel';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ApiKeyCache, AuthenticateApiKey } from './authenticate-api-key.js';
 
@@ -8,38 +7,76 @@ const HOUR = 3_600_000;
 const MAX_REVOCATION_DELAY_MS = 5_000;
 const invalid = expect.objectContaining({ code: 'invalid_api_key', kind: 'unauthenticated' });
 
-let keys: InMemoryApiKeys;
+class SettableClock extends Clock {
+  private time = new Date('2026-11-21T12:00:00Z');
+
+  override now(): Date {
+    return this.time;
+  }
+
+  advance(ms: number): void {
+    this.time = new Date(this.time.getTime() + ms);
+  }
+}
+
+/** Keys of one client. */
+class Keys {
+  readonly bySecret = new Map<ApiKeySecret, ApiKey>();
+
+  add({ clientName: name, secret, ...key }: NewApiKey): ApiKey {
+    const stored = ApiKey.rehydrate({ ...key, id: BigInt(this.bySecret.size + 1), client: { id: 7n, name } });
+    this.bySecret.set(secret, stored);
+    return stored;
+  }
+
+  change(id: ApiKeyId, change: (key: ApiKey) => ApiKey): void {
+    for (const [secret, key] of this.bySecret) if (key.id === id) this.bySecret.set(secret, change(key));
+  }
+
+  findBySecret(secret: ApiKeySecret): Promise<ApiKey | undefined> {
+    return Promise.resolve(this.bySecret.get(secret));
+  }
+
+  recordUse(id: ApiKeyId, lastUsedAt: Date): Promise<void> {
+    this.change(id, (key) => ApiKey.rehydrate({ ...key, lastUsedAt }));
+    return Promise.resolve();
+  }
+}
+
+let keys: Keys;
 let clock: SettableClock;
 let authenticate: AuthenticateApiKey;
 
 afterEach(() => void jest.restoreAllMocks());
 beforeEach(() => {
-  keys = new InMemoryApiKeys();
+  keys = new Keys();
   clock = new SettableClock();
   authenticate = new AuthenticateApiKey(keys, clock);
 });
 
-async function aStoredKey(lifetimeMs?: number): Promise<{ text: ApiKeySecret; key: ApiKey }> {
+function aNewApiKey(lifetimeMs?: number): NewApiKey {
   const createdAt = clock.now();
-  const issued = aNewApiKey({
-    createdAt,
-    expiresAt: lifetimeMs === undefined ? undefined : new Date(createdAt.getTime() + lifetimeMs),
-  });
-  return { text: issued.secret, key: await keys.add(issued) };
+  const expiresAt = lifetimeMs === undefined ? undefined : new Date(createdAt.getTime() + lifetimeMs);
+  return NewApiKey.issue({ clientName: 'acme', environment: 'test', scopes: ['pets:read'], createdAt, expiresAt });
+}
+
+function aStoredKey(lifetimeMs?: number): { text: ApiKeySecret; key: ApiKey } {
+  const issued = aNewApiKey(lifetimeMs);
+  return { text: issued.secret, key: keys.add(issued) };
 }
 
 const execute = async (text: string): Promise<Principal> => authenticate.execute(text);
 
 describe('AuthenticateApiKey', () => {
   it('returns the client and the scopes of a key', async () => {
-    const { text, key } = await aStoredKey();
+    const { text, key } = aStoredKey();
     const principal = { clientId: key.client.id, clientName: 'acme', keyId: key.id, scopes: ['pets:read'] };
     expect(await execute(text)).toEqual(principal);
     expect(authenticate.execute(text)).toEqual(principal);
   });
 
   it('rejects a malformed key by its checksum, without a query', async () => {
-    const { text } = await aStoredKey();
+    const { text } = aStoredKey();
     const find = jest.spyOn(keys, 'findBySecret');
     for (const wrong of ['', 'key', `${text}x`, text.slice(0, -1), text.slice(0, -1) + (text.endsWith('a') ? 'b' : 'a')]) {
       expect(() => authenticate.execute(wrong)).toThrow(invalid);
@@ -50,12 +87,12 @@ describe('AuthenticateApiKey', () => {
   it('rejects an unknown key and queries again the next time', async () => {
     const key = aNewApiKey();
     await expect(execute(key.secret)).rejects.toThrow(invalid);
-    await keys.add(key);
+    keys.add(key);
     expect(await execute(key.secret)).toMatchObject({ clientName: 'acme' });
   });
 
   it('returns a cached key without a promise and without a query', async () => {
-    const { text } = await aStoredKey();
+    const { text } = aStoredKey();
     const find = jest.spyOn(keys, 'findBySecret');
     await execute(text);
     for (let i = 0; i < 100; i++) expect(authenticate.execute(text)).not.toBeInstanceOf(Promise);
@@ -63,8 +100,8 @@ describe('AuthenticateApiKey', () => {
   });
 
   it('shares one query between concurrent misses for the same key', async () => {
-    const { text } = await aStoredKey();
-    const another = await aStoredKey();
+    const { text } = aStoredKey();
+    const another = aStoredKey();
     const find = jest.spyOn(keys, 'findBySecret');
     const principals = await Promise.all([...Array.from({ length: 20 }, () => execute(text)), execute(another.text)]);
     expect(new Set(principals.map(({ keyId }) => keyId)).size).toBe(2);
@@ -73,10 +110,10 @@ describe('AuthenticateApiKey', () => {
 
   it('rejects a key within five seconds of its revocation, whenever it was used before', async () => {
     for (let usedBefore = 0; usedBefore <= MAX_REVOCATION_DELAY_MS; usedBefore += 500) {
-      const { text, key } = await aStoredKey();
+      const { text, key } = aStoredKey();
       await execute(text);
       clock.advance(usedBefore);
-      await keys.update(key.id, (stored) => stored.revoke(clock.now()));
+      keys.change(key.id, (stored) => stored.revoke(clock.now()));
       for (let waited = 0; waited < MAX_REVOCATION_DELAY_MS; waited += 100) {
         await execute(text).catch(() => undefined);
         clock.advance(100);
@@ -86,7 +123,7 @@ describe('AuthenticateApiKey', () => {
   });
 
   it('does not share a query that may have read the key before its revocation', async () => {
-    const { text, key } = await aStoredKey();
+    const { text, key } = aStoredKey();
     const stale = await keys.findBySecret(text);
     let resolveQuery: (key: ApiKey | undefined) => void = () => undefined;
     jest.spyOn(keys, 'findBySecret').mockReturnValueOnce(
@@ -95,7 +132,7 @@ describe('AuthenticateApiKey', () => {
       }),
     );
     const first = execute(text);
-    await keys.update(key.id, (stored) => stored.revoke(clock.now()));
+    keys.change(key.id, (stored) => stored.revoke(clock.now()));
     clock.advance(MAX_REVOCATION_DELAY_MS);
     await expect(execute(text)).rejects.toThrow(invalid);
     resolveQuery(stale);
@@ -104,7 +141,7 @@ describe('AuthenticateApiKey', () => {
   });
 
   it('rejects a cached key from its expiry on', async () => {
-    const { text } = await aStoredKey(1000);
+    const { text } = aStoredKey(1000);
     await execute(text);
     clock.advance(999);
     expect(authenticate.execute(text)).toMatchObject({ clientName: 'acme' });
@@ -113,9 +150,9 @@ describe('AuthenticateApiKey', () => {
   });
 
   it('drops cached keys if the clock is set back', async () => {
-    const { text, key } = await aStoredKey();
+    const { text, key } = aStoredKey();
     await execute(text);
-    await keys.update(key.id, (stored) => stored.revoke(clock.now()));
+    keys.change(key.id, (stored) => stored.revoke(clock.now()));
     clock.advance(-HOUR);
     await expect(execute(text)).rejects.toThrow(invalid);
   });
@@ -123,9 +160,9 @@ describe('AuthenticateApiKey', () => {
   it('rejects a key within five seconds of its revocation, also while the clock is set back again and again', async () => {
     let elapsed = 0;
     jest.spyOn(performance, 'now').mockImplementation(() => elapsed);
-    const { text, key } = await aStoredKey();
+    const { text, key } = aStoredKey();
     await execute(text);
-    await keys.update(key.id, (stored) => stored.revoke(clock.now()));
+    keys.change(key.id, (stored) => stored.revoke(clock.now()));
     const states: unknown[] = [];
     for (; elapsed < MAX_REVOCATION_DELAY_MS; elapsed += 500) {
       // 500 ms pass, and the clock is set back by as much.
@@ -135,7 +172,7 @@ describe('AuthenticateApiKey', () => {
   });
 
   it("rejects all waiting calls with the store's error and queries again the next time", async () => {
-    const { text } = await aStoredKey();
+    const { text } = aStoredKey();
     const down = new Error('connect ECONNREFUSED');
     const find = jest.spyOn(keys, 'findBySecret').mockRejectedValueOnce(down);
     const results = await Promise.allSettled([execute(text), execute(text)]);
@@ -146,7 +183,7 @@ describe('AuthenticateApiKey', () => {
 
   describe('recording the last use', () => {
     it('writes it on the first request and then once a minute', async () => {
-      const { text } = await aStoredKey();
+      const { text } = aStoredKey();
       const record = jest.spyOn(keys, 'recordUse');
       for (let second = 0; second < 150; second++) {
         await execute(text);
@@ -154,20 +191,20 @@ describe('AuthenticateApiKey', () => {
         clock.advance(1000);
       }
       expect(record).toHaveBeenCalledTimes(3);
-      const [key] = await keys.list();
+      const key = await keys.findBySecret(text);
       expect(key?.lastUsedAt).toEqual(new Date(clock.now().getTime() - 30_000));
     });
 
     it('continues after the clock was set back', async () => {
-      const { text } = await aStoredKey();
+      const { text } = aStoredKey();
       await execute(text);
       clock.advance(-HOUR);
       await execute(text);
-      expect((await keys.list())[0]?.lastUsedAt).toEqual(clock.now());
+      expect((await keys.findBySecret(text))?.lastUsedAt).toEqual(clock.now());
     });
 
     it('writes nothing for a rejected key', async () => {
-      const { text } = await aStoredKey(1000);
+      const { text } = aStoredKey(1000);
       const record = jest.spyOn(keys, 'recordUse');
       clock.advance(1000);
       await expect(execute(text)).rejects.toThrow(invalid);
@@ -175,7 +212,7 @@ describe('AuthenticateApiKey', () => {
     });
 
     it('does not wait for the store and ignores its errors', async () => {
-      const { text } = await aStoredKey();
+      const { text } = aStoredKey();
       let calls = 0;
       // A spy would handle the rejection, and Jest only fails a test for an unhandled one.
       keys.recordUse = () => (++calls === 1 ? new Promise<void>(() => undefined) : Promise.reject(new Error('read-only transaction')));
@@ -192,7 +229,7 @@ describe('ApiKeyCache', () => {
   const now = () => clock.now().getTime();
 
   it('keeps entries for less than two seconds', async () => {
-    const { text } = await aStoredKey();
+    const { text } = aStoredKey();
     const cache = new ApiKeyCache(keys);
     const query = cache.query(text, now());
     expect(cache.get(text, now())).toBe(query);
@@ -204,7 +241,7 @@ describe('ApiKeyCache', () => {
   });
 
   it('keeps the result of a newer query if an older one fails later', async () => {
-    const { text } = await aStoredKey();
+    const { text } = aStoredKey();
     const older = Promise.withResolvers<undefined>();
     jest.spyOn(keys, 'findBySecret').mockReturnValueOnce(older.promise);
     const cache = new ApiKeyCache(keys);
@@ -219,14 +256,14 @@ describe('ApiKeyCache', () => {
   it('keeps at most maxEntries entries and drops the oldest', async () => {
     const cache = new ApiKeyCache(keys, 3);
     const texts: ApiKeySecret[] = [];
-    for (let i = 0; i < 5; i++) texts.push((await aStoredKey()).text);
+    for (let i = 0; i < 5; i++) texts.push(aStoredKey().text);
     for (const text of texts) await cache.query(text, now());
     expect(texts.map((text) => cache.get(text, now()) !== undefined)).toEqual([false, false, true, true, true]);
   });
 
   it('removes an expired secret when another key is queried', async () => {
     const cache = new ApiKeyCache(keys);
-    const [old, another] = [await aStoredKey(), await aStoredKey()];
+    const [old, another] = [aStoredKey(), aStoredKey()];
     await cache.query(old.text, now());
     clock.advance(2000);
     await cache.query(another.text, now());

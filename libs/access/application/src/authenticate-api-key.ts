@@ -10,7 +10,7 @@ export class AuthenticateApiKey {
   private readonly cache: ApiKeyCache;
 
   constructor(
-    private readonly keys: ApiKeyRepository,
+    private readonly keys: Pick<ApiKeyRepository, 'findBySecret' | 'recordUse'>,
     private readonly clock: Clock,
   ) {
     this.cache = new ApiKeyCache(keys);

@@ -7,9 +7,7 @@ import {
   type ApiKeyState,
   type AuditEvent,
   type AuditEventId,
-  type BeforeCommit,
   isApiKeySecret,
-  type KeyRotation,
   NewApiKey,
   type NewApiKeyInput,
   normalizeName,
@@ -65,8 +63,7 @@ interface AuditTrailPage {
 }
 
 /**
- * A `reference` is the id of a key, its visible prefix if only one key has it, or the whole key. `deliver` shows or stores a secret, which
- * is lost otherwise. If it throws, nothing is changed.
+ * A `reference` is the id of a key, its visible prefix if only one key has it, or the whole key.
  * @throws DomainError API_KEY_NOT_FOUND, API_KEY_NOT_ACTIVE, INVALID_KEY_REQUEST
  */
 export class ManageApiKeys {
@@ -75,21 +72,14 @@ export class ManageApiKeys {
     private readonly clock: Clock,
   ) {}
 
-  async create(
-    input: CreateApiKeyInput & { readonly ifNone?: false | undefined },
-    deliver?: BeforeCommit<CreatedApiKey>,
-  ): Promise<CreatedApiKey>;
+  async create(input: CreateApiKeyInput & { readonly ifNone?: false | undefined }): Promise<CreatedApiKey>;
   /** Resolves to undefined if `ifNone` is set and the client has a key that is neither expired nor revoked. */
-  async create(input: CreateApiKeyInput, deliver?: BeforeCommit<CreatedApiKey>): Promise<CreatedApiKey | undefined>;
-  async create(
-    { lifetimeMs, ifNone = false, ...input }: CreateApiKeyInput,
-    deliver?: BeforeCommit<CreatedApiKey>,
-  ): Promise<CreatedApiKey | undefined> {
+  async create(input: CreateApiKeyInput): Promise<CreatedApiKey | undefined>;
+  async create({ lifetimeMs, ifNone = false, ...input }: CreateApiKeyInput): Promise<CreatedApiKey | undefined> {
     const createdAt = this.clock.now();
     const expiresAt = lifetimeMs === undefined ? undefined : new Date(createdAt.getTime() + lifetimeMs);
     const issued = NewApiKey.issue({ ...input, createdAt, expiresAt });
-    const beforeCommit = deliver && ((key: ApiKey) => deliver({ key, secret: issued.secret }));
-    const key = ifNone ? await this.keys.addIfNone(issued, beforeCommit) : await this.keys.add(issued, beforeCommit);
+    const key = ifNone ? await this.keys.addIfNone(issued) : await this.keys.add(issued);
     return key && { key, secret: issued.secret };
   }
 
@@ -103,20 +93,15 @@ export class ManageApiKeys {
     return listed.filter(({ key, state }) => state === 'active' && key.expiresAt !== undefined && key.expiresAt.getTime() <= endMs);
   }
 
-  async rotate(reference: string, overlapMs: number = DEFAULT_OVERLAP_MS, deliver?: BeforeCommit<RotatedApiKey>): Promise<RotatedApiKey> {
+  async rotate(reference: string, overlapMs: number = DEFAULT_OVERLAP_MS): Promise<RotatedApiKey> {
     let secret: ApiKeySecret | undefined;
-    const toResult = ({ successor, retired }: KeyRotation<ApiKey>) => ({ key: successor, secret: secret as ApiKeySecret, retired });
-    const rotated = await this.keys.replace(
-      await this.findId(reference),
-      (key) => {
-        const rotation = key.rotate(this.clock.now(), overlapMs);
-        secret = rotation.successor.secret;
-        return rotation;
-      },
-      deliver && ((rotation) => deliver(toResult(rotation))),
-    );
-    if (!rotated) throw notFound(reference);
-    return toResult(rotated);
+    const rotated = await this.keys.replace(await this.findId(reference), (key) => {
+      const rotation = key.rotate(this.clock.now(), overlapMs);
+      secret = rotation.successor.secret;
+      return rotation;
+    });
+    if (!rotated || secret === undefined) throw notFound(reference);
+    return { key: rotated.successor, secret, retired: rotated.retired };
   }
 
   /** Has no effect if the key is already revoked. */

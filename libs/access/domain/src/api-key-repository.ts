@@ -8,9 +8,6 @@ export interface ApiKeyFilter {
   readonly prefix?: string | undefined;
 }
 
-/** Called with a new key before it is stored. If it throws, nothing is stored. */
-export type BeforeCommit<Issued> = (issued: Issued) => void | Promise<void>;
-
 /**
  * Stores clients and their keys. A client is created with its first key. Every change except `recordUse` is written to the audit trail
  * in the same transaction. Calls that change nothing are not.
@@ -22,20 +19,16 @@ export abstract class ApiKeyRepository {
   /** Returns the keys in ascending order of `id`. */
   abstract list(filter?: ApiKeyFilter): Promise<readonly ApiKey[]>;
 
-  abstract add(key: NewApiKey, beforeCommit?: BeforeCommit<ApiKey>): Promise<ApiKey>;
+  abstract add(key: NewApiKey): Promise<ApiKey>;
 
   /** Adds the key unless its client has one that is neither expired nor revoked. Of several concurrent calls, one adds a key. */
-  abstract addIfNone(key: NewApiKey, beforeCommit?: BeforeCommit<ApiKey>): Promise<ApiKey | undefined>;
+  abstract addIfNone(key: NewApiKey): Promise<ApiKey | undefined>;
 
   /** Stores the revocation if `change` revokes the key. The key is locked meanwhile. Returns undefined if it does not exist. */
   abstract update(id: ApiKeyId, change: (key: ApiKey) => ApiKey): Promise<ApiKey | undefined>;
 
   /** Like `update`, but also adds the successor in the same transaction. */
-  abstract replace(
-    id: ApiKeyId,
-    change: (key: ApiKey) => KeyRotation<NewApiKey>,
-    beforeCommit?: BeforeCommit<KeyRotation<ApiKey>>,
-  ): Promise<KeyRotation<ApiKey> | undefined>;
+  abstract replace(id: ApiKeyId, change: (key: ApiKey) => KeyRotation<NewApiKey>): Promise<KeyRotation<ApiKey> | undefined>;
 
   /** Returns the clients in ascending order of `id`. */
   abstract listClients(): Promise<readonly Client[]>;

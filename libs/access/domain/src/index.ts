@@ -19,7 +19,7 @@ export {
   type Scope,
   SCOPES_RULE,
 } from './api-key.js';
-export { type ApiKeyFilter, ApiKeyRepository, type BeforeCommit } from './api-key-repository.js';
+export { type ApiKeyFilter, ApiKeyRepository } from './api-key-repository.js';
 export {
   type ApiKeyPrefix,
   type ApiKeySecret,

@@ -8,7 +8,6 @@ import {
   type AuditEntry,
   type AuditEvent,
   type AuditPage,
-  type BeforeCommit,
   type Client,
   clientChanged,
   keyCreated,
@@ -58,18 +57,18 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     return (await query.getMany()).map(toDomain);
   }
 
-  override async add(key: NewApiKey, beforeCommit?: BeforeCommit<ApiKey>): Promise<ApiKey> {
-    return this.dataSource.transaction((manager) => this.create(manager, key, beforeCommit));
+  override async add(key: NewApiKey): Promise<ApiKey> {
+    return this.dataSource.transaction((manager) => this.create(manager, key));
   }
 
-  override async addIfNone(key: NewApiKey, beforeCommit?: BeforeCommit<ApiKey>): Promise<ApiKey | undefined> {
+  override async addIfNone(key: NewApiKey): Promise<ApiKey | undefined> {
     return this.dataSource.transaction(async (manager) => {
       const client = await clientOf(manager, key);
       // Concurrent calls wait for this lock and then see the new key.
       await manager.findOneOrFail(ClientEntity, { where: { id: client.id }, lock: { mode: 'for_no_key_update' } });
       const others = await selectKeys(manager).where('client.id = :id', { id: client.id }).getMany();
       const hasKey = others.some((other) => !toDomain(other).hasEndedAt(key.createdAt));
-      return hasKey ? undefined : this.create(manager, key, beforeCommit);
+      return hasKey ? undefined : this.create(manager, key);
     });
   }
 
@@ -83,11 +82,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     });
   }
 
-  override async replace(
-    id: ApiKeyId,
-    change: (key: ApiKey) => KeyRotation<NewApiKey>,
-    beforeCommit?: BeforeCommit<KeyRotation<ApiKey>>,
-  ): Promise<KeyRotation<ApiKey> | undefined> {
+  override async replace(id: ApiKeyId, change: (key: ApiKey) => KeyRotation<NewApiKey>): Promise<KeyRotation<ApiKey> | undefined> {
     return this.dataSource.transaction(async (manager) => {
       const key = await lock(manager, id);
       if (!key) return undefined;
@@ -95,7 +90,6 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
       const retired = await updateLifetime(manager, key, rotation.retired);
       const successor = await insert(manager, await clientOf(manager, rotation.successor), rotation.successor);
       await this.audit(manager, [keyRotated(retired, successor)]);
-      await beforeCommit?.({ retired, successor });
       return { retired, successor };
     });
   }
@@ -138,7 +132,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
       .execute();
   }
 
-  private async create(manager: EntityManager, key: NewApiKey, beforeCommit?: BeforeCommit<ApiKey>): Promise<ApiKey> {
+  private async create(manager: EntityManager, key: NewApiKey): Promise<ApiKey> {
     let client = await clientOf(manager, key);
     const { rateLimit } = key;
     if (rateLimit !== undefined) {
@@ -147,7 +141,6 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     }
     const added = await insert(manager, client, key);
     await this.audit(manager, [keyCreated(added)]);
-    await beforeCommit?.(added);
     return added;
   }
 

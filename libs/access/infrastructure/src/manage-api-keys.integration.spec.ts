@@ -1,19 +1,40 @@
-import { generateApiKeySecret, isApiKeySecret, type KeyEnvironment, prefixOf } from '@animal-store/access-domain';
-import { aNewApiKey, InMemoryApiKeys, SettableClock } from '@animal-store/access-testing';
-import { DomainError } from '@animal-store/kernel';
+import { ManageApiKeys, ManageClients, MAX_AUDIT_LIMIT } from '@animal-store/access-application';
+import { generateApiKeySecret, isApiKeySecret, type KeyEnvironment, type Operator, prefixOf } from '@animal-store/access-domain';
+import { isDatabaseUnavailable } from '@animal-store/database';
+import { Clock, DomainError, INT64_MAX } from '@animal-store/kernel';
+import { TcpProxy } from '@animal-store/local-postgres/testing';
+import { useDatabase } from '@animal-store/test-kit';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type CreateApiKeyInput, ManageApiKeys, MAX_AUDIT_LIMIT } from './manage-api-keys.js';
-import { ManageClients } from './manage-clients.js';
+import { accessPersistence } from './access-persistence.js';
+import { connectAccessUseCases, createAccessUseCases } from './access-use-cases.js';
+import { aNewApiKey } from './testing/api-key-builder.js';
+import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
+
+class SettableClock extends Clock {
+  private time = new Date('2026-11-21T12:00:00Z');
+
+  override now(): Date {
+    return this.time;
+  }
+
+  advance(ms: number): void {
+    this.time = new Date(this.time.getTime() + ms);
+  }
+}
+
+type CreateApiKeyInput = Parameters<ManageApiKeys['create']>[0];
 
 const HOUR = 3_600_000;
 const input: CreateApiKeyInput & { ifNone?: false } = { clientName: 'acme', environment: 'test', scopes: ['pets:read', 'pets:write'] };
 
-let keys: InMemoryApiKeys;
+const database = useDatabase(accessPersistence);
+let keys: TypeOrmApiKeyRepository;
 let clock: SettableClock;
 let manageApiKeys: ManageApiKeys;
 
-beforeEach(() => {
-  keys = new InMemoryApiKeys();
+beforeEach(async () => {
+  await database.empty();
+  keys = new TypeOrmApiKeyRepository(database.dataSource, 'carol' as Operator);
   clock = new SettableClock();
   manageApiKeys = new ManageApiKeys(keys, clock);
 });
@@ -106,7 +127,11 @@ describe('ManageClients', () => {
 
 describe('the audit trail', () => {
   it('limits the page and returns the start of the next one', async () => {
-    for (let i = 0; i <= MAX_AUDIT_LIMIT; i++) await keys.add(aNewApiKey());
+    await database.dataSource.query(
+      `INSERT INTO access.audit_events (operator, action, client_id, client_name, details)
+       SELECT 'carol', 'disable', 1, 'acme', '{}' FROM generate_series(1, $1)`,
+      [MAX_AUDIT_LIMIT + 1],
+    );
     const first = await manageApiKeys.listAudit({ limit: MAX_AUDIT_LIMIT + 5 });
     expect(first.events).toHaveLength(MAX_AUDIT_LIMIT);
     expect(first.next).toBe(first.events.at(-1)?.id);
@@ -167,5 +192,75 @@ describe.each([
     await keys.add({ ...aNewApiKey(), prefix });
     await expect(execute(prefix)).rejects.toThrow(`Several API keys have the prefix ${prefix}. Use one of the ids 1, 2.`);
     expect((await keys.list()).every(({ revokedAt, expiresAt }) => !revokedAt && !expiresAt)).toBe(true);
+  });
+});
+
+describe('the use cases on PostgreSQL', () => {
+  it('store only the SHA-256 and the prefix of a secret', async () => {
+    const { key, secret } = await createAccessUseCases(database.dataSource).manageApiKeys.create(input);
+    const [row] = await database.dataSource.query<[{ hash: Buffer; text: string; computed: Buffer }]>(
+      'SELECT hash, k::text AS text, sha256($1::bytea) AS computed FROM access.api_keys k',
+      [Buffer.from(secret)],
+    );
+    expect(row.hash).toEqual(row.computed);
+    expect(row.text).toContain(key.prefix);
+    expect(row.text).not.toContain(secret.slice(key.prefix.length, -6));
+  });
+
+  it('take a name with é as one code point and as two for one client', async () => {
+    const { manageApiKeys, manageClients, authenticateApiKey } = createAccessUseCases(database.dataSource);
+    const names = ['Caf\u00e9', 'Cafe\u0301'];
+    const keys = await Promise.all(names.map((clientName) => manageApiKeys.create({ ...input, clientName })));
+    expect(await manageClients.list()).toEqual([expect.objectContaining({ name: names[0] })]);
+    for (const clientName of names) expect(await manageApiKeys.list({ clientName })).toHaveLength(2);
+    await manageClients.disable('Cafe\u0301');
+    for (const { secret } of keys)
+      await expect(authenticateApiKey.execute(secret)).rejects.toThrow(expect.objectContaining({ code: 'invalid_api_key' }));
+  });
+
+  it('return identifiers exactly over the whole range of int64', async () => {
+    for (const table of ['clients', 'api_keys']) {
+      await database.dataSource.query(`SELECT setval(pg_get_serial_sequence('access.${table}', 'id'), $1)`, [INT64_MAX - 1n]);
+    }
+    const { manageApiKeys, authenticateApiKey } = createAccessUseCases(database.dataSource);
+    const { secret } = await manageApiKeys.create(input);
+    expect(await authenticateApiKey.execute(secret)).toMatchObject({ clientId: INT64_MAX, keyId: INT64_MAX });
+    expect((await manageApiKeys.list())[0]?.key).toMatchObject({ id: INT64_MAX, client: { id: INT64_MAX } });
+    expect(await manageApiKeys.revoke(String(INT64_MAX))).toMatchObject({ id: INT64_MAX });
+  });
+
+  it('authenticate a key until its end, in every process', async () => {
+    const access = await connectAccessUseCases(database.url);
+    const elsewhere = createAccessUseCases(database.dataSource);
+    try {
+      const { key, secret } = await access.manageApiKeys.create(input);
+      expect(isApiKeySecret(secret)).toBe(true);
+      const principal = { clientId: key.client.id, clientName: 'acme', keyId: key.id, scopes: input.scopes, rateLimit: undefined };
+      expect(await elsewhere.authenticateApiKey.execute(secret)).toEqual(principal);
+
+      const rotated = await access.manageApiKeys.rotate(String(key.id));
+      expect(await elsewhere.authenticateApiKey.execute(rotated.secret)).toEqual({ ...principal, keyId: rotated.key.id });
+      await access.manageApiKeys.revoke(rotated.key.prefix);
+      const fresh = createAccessUseCases(database.dataSource).authenticateApiKey;
+      await expect(fresh.execute(rotated.secret)).rejects.toThrow(expect.objectContaining({ code: 'invalid_api_key' }));
+      expect(await fresh.execute(secret)).toEqual(principal);
+      expect((await access.manageApiKeys.list()).map(({ state }) => state)).toEqual(['active', 'revoked']);
+    } finally {
+      await access.close();
+    }
+  });
+
+  it('report an unavailable database instead of an invalid key', async () => {
+    const proxy = await TcpProxy.start(database.url);
+    const access = await connectAccessUseCases(proxy.url);
+    try {
+      const { secret } = await access.manageApiKeys.create(input);
+      await proxy.cut();
+      const error: unknown = await Promise.resolve(access.authenticateApiKey.execute(secret)).catch((reason: unknown) => reason);
+      expect(error).not.toBeInstanceOf(DomainError);
+      expect(isDatabaseUnavailable(error)).toBe(true);
+    } finally {
+      await access.close();
+    }
   });
 });
