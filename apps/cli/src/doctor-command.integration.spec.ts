@@ -253,7 +253,7 @@ describe('a deployment', () => {
       problem('error', 'Redis', /^READONLY of tests, so each process counts only its own requests$/, action),
     );
     const withTls = await problems({ REDIS_URL: `rediss://127.0.0.1:${port}` });
-    expect(withTls).toEqual(problem('error', 'Redis', /WRONG_VERSION_NUMBER/, /^use a URL without TLS, such as redis:/));
+    expect(withTls).toEqual(problem('error', 'Redis', /wrong version number/, /^use a URL without TLS, such as redis:/));
     redis.close();
   });
 });

@@ -5,7 +5,8 @@ import { DomainError, type Principal } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
-import { type Quota, rateLimitedError, RateLimits } from '../rate-limit/rate-limits.js';
+import type { Count } from '../rate-limit/counter.js';
+import { rateLimitedError, RateLimits } from '../rate-limit/rate-limits.js';
 import { CHALLENGE, routeOf } from './route.js';
 
 // RFC 9110, section 11.1: the scheme is case-insensitive.
@@ -47,12 +48,12 @@ export class AuthenticationGuard implements CanActivate {
   /** Throws the error, and counts it for the address if the authentication failed. Clients with a valid key are not limited by address. */
   private reject(error: unknown, request: FastifyRequest, reply: FastifyReply): never | Promise<never> {
     if (!(error instanceof DomainError) || error.kind !== 'unauthenticated') throw error;
-    const fail = (quota: Quota | undefined): never => {
-      if (quota?.isExceeded) throw rateLimitedError(quota, reply);
+    const fail = (exceeded: Count | undefined): never => {
+      if (exceeded) throw rateLimitedError(exceeded, reply);
       reply.header('www-authenticate', error.code === INVALID_API_KEY.code ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE);
       throw error;
     };
-    const quota = this.rateLimits.countFailure(request.ip);
-    return quota instanceof Promise ? quota.then(fail) : fail(quota);
+    const exceeded = this.rateLimits.countFailure(request.ip);
+    return exceeded instanceof Promise ? exceeded.then(fail) : fail(exceeded);
   }
 }

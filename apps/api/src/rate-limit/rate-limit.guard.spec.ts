@@ -18,7 +18,7 @@ const modulesWith = (...controllers: (new () => object)[]) =>
   new Map([['app', { controllers: new Map(controllers.map((metatype) => [metatype, { metatype }])) }]]) as unknown as ModulesContainer;
 const guardWith = async (rateLimit: number, ...controllers: (new () => object)[]) =>
   new RateLimitGuard(
-    await RateLimits.create({ rateLimit, redisUrl: undefined, environment: 'test' }, pino({ level: 'silent' })),
+    new RateLimits({ rateLimit, redisUrl: undefined, environment: 'test' }, pino({ level: 'silent' })),
     modulesWith(...controllers),
   );
 const createRequest = (rateLimit?: number) => guardContext(Pets, 'list', { principal: { clientId: 1n, rateLimit } as Principal });
@@ -34,7 +34,7 @@ it('counts the requests of a client, sets RateLimit headers, and rejects request
   });
   for (let i = 2; i < 20; i++) await guard.canActivate(createRequest().context);
   const { context, headers } = createRequest();
-  await expect(guard.canActivate(context)).rejects.toMatchObject({ code: 'rate_limited' });
+  expect(() => guard.canActivate(context)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
   expect(headers).toMatchObject({
     ratelimit: expect.stringContaining('r=0;'),
     'retry-after': expect.stringMatching(/^(?:60|[1-5]?[0-9])$/),
@@ -45,7 +45,7 @@ it.each([0, 20])('prefers the limit of the client to that of the service, %i', a
   const guard = await guardWith(general);
   const headersFor = async (rateLimit?: number) => {
     const { context, headers } = createRequest(rateLimit);
-    await Promise.resolve(guard.canActivate(context)).catch(() => undefined);
+    await (async () => guard.canActivate(context))().catch(() => undefined);
     return `${headers['ratelimit-policy'] ?? ''} ${/r=\d+/.exec(headers['ratelimit'] ?? '')?.[0] ?? ''}`;
   };
   expect([await headersFor(10), await headersFor(10)]).toEqual(['"default";q=10;w=60 r=9', '"default";q=10;w=60 r=8']);
@@ -131,7 +131,7 @@ describe('a policy', () => {
 
   it('that blocks determines Retry-After; if both do, the later end', async () => {
     const guard = await guardWith(2, Orders);
-    const now = jest.spyOn(Date, 'now').mockReturnValue(1_000);
+    const now = jest.spyOn(performance, 'now').mockReturnValue(1_000);
     await send(guard, Pets, 'list');
     await send(guard, Pets, 'list');
     // The window of the policy begins 20 s later.

@@ -2,6 +2,7 @@ import { RATE_LIMIT, type RateLimitPolicy } from '@animal-store/http-kit';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Count } from './counter.js';
 import { type ClientLimit, rateLimitedError, RateLimits } from './rate-limits.js';
 
 /** Counts each request of a client and sets the RateLimit headers. Requests without a client have no quota. */
@@ -33,25 +34,28 @@ export class RateLimitGuard implements CanActivate {
     if (!principal) return true;
     const limit = this.rateLimits.limitOfClient(principal.rateLimit);
     const policy = this.policies.get(context.getClass())?.get(context.getHandler());
-    if (policy) return this.admitAll(principal.clientId, limit ? [limit, policy] : [policy], reply);
-    return limit ? this.admit(principal.clientId, limit, reply) : true;
-  }
-
-  private admit(clientId: bigint, limit: ClientLimit, reply: FastifyReply): Promise<true> {
-    return limit.take(clientId).then((quota) => {
-      reply.header('ratelimit-policy', limit.policy).header('ratelimit', limit.describe(quota));
-      if (quota.isExceeded) throw rateLimitedError(quota, reply);
-      return true;
-    });
+    if (policy) return this.countAll(principal.clientId, limit ? [limit, policy] : [policy], reply);
+    if (!limit) return true;
+    // Only with Redis, the result is a promise, which costs Nest an await.
+    const count = limit.count(principal.clientId);
+    return count instanceof Promise ? count.then((counted) => admit(limit, counted, reply)) : admit(limit, count, reply);
   }
 
   /** Counts the request for every limit, also if one of them is exceeded. */
-  private async admitAll(clientId: bigint, limits: readonly ClientLimit[], reply: FastifyReply): Promise<true> {
-    const quotas = await Promise.all(limits.map((limit) => limit.take(clientId)));
-    const remaining = quotas.map((quota, index) => limits[index]?.describe(quota));
-    reply.header('ratelimit-policy', limits.map(({ policy }) => policy).join(', ')).header('ratelimit', remaining.join(', '));
-    const [exceeded] = quotas.filter(({ isExceeded }) => isExceeded).sort((one, other) => other.resetSeconds - one.resetSeconds);
-    if (exceeded) throw rateLimitedError(exceeded, reply);
+  private async countAll(clientId: bigint, limits: readonly ClientLimit[], reply: FastifyReply): Promise<true> {
+    const counts = await Promise.all(limits.map(async (limit) => ({ limit, count: await limit.count(clientId) })));
+    reply.header('ratelimit-policy', limits.map(({ policy }) => policy).join(', '));
+    reply.header('ratelimit', counts.map(({ limit, count }) => limit.describe(count)).join(', '));
+    const exceeded = counts
+      .filter(({ limit, count }) => limit.isExceeded(count))
+      .sort((one, other) => other.count.msLeft - one.count.msLeft);
+    if (exceeded[0]) throw rateLimitedError(exceeded[0].count, reply);
     return true;
   }
+}
+
+function admit(limit: ClientLimit, count: Count, reply: FastifyReply): true {
+  reply.header('ratelimit-policy', limit.policy).header('ratelimit', limit.describe(count));
+  if (limit.isExceeded(count)) throw rateLimitedError(count, reply);
+  return true;
 }

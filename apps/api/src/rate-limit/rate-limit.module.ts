@@ -16,7 +16,7 @@ export class RateLimitModule {
         {
           provide: RateLimits,
           inject: [LOGGER, Metrics],
-          useFactory: (logger: Logger, metrics: Metrics) => RateLimits.create(options, logger, metrics),
+          useFactory: (logger: Logger, metrics: Metrics) => new RateLimits(options, logger, metrics),
         },
         RateLimitGuard,
       ],

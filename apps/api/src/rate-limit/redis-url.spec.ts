@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Certificates, createCertificates } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FakeRedis } from './testing/fake-redis.js';
-import { checkRedis } from './redis-store.js';
+import { checkRedis } from './redis-counters.js';
 import { parseRedisUrl } from './redis-url.js';
 
 let certificates: Certificates;
@@ -57,17 +57,36 @@ describe('a rediss:// URL', () => {
       await write(password);
       redis.commands.length = 0;
       expect(await connectTo({ file })).toBe(true);
-      expect(redis.commands[0]).toEqual(['HELLO', '3', 'AUTH', 'store', password]);
+      expect(redis.commands[0]).toEqual(['AUTH', 'store', password]);
     }
     await rm(file);
   });
 });
 
-it('credentials are decoded and removed from the URL', () => {
-  const parsed = parseRedisUrl('redis://us%40er:p%25ss@localhost:6379/2');
-  expect(parsed).toEqual({ url: 'redis://localhost:6379/2', tls: {}, credentials: { username: 'us@er', password: 'p%ss' } });
-  expect(parseRedisUrl('redis://:secret@localhost').credentials).toEqual({ password: 'secret' });
-  expect(parseRedisUrl('redis://localhost').credentials).toBeUndefined();
+it.each([
+  [
+    'redis://us%40er:p%25ss@localhost:6380/2',
+    {
+      host: 'localhost',
+      port: 6380,
+      commands: [
+        ['AUTH', 'us@er', 'p%ss'],
+        ['SELECT', '2'],
+      ],
+    },
+  ],
+  [
+    'redis://:secret@[::1]/',
+    {
+      host: '::1',
+      port: 6379,
+      commands: [['AUTH', 'secret']],
+    },
+  ],
+  ['rediss://localhost?sslmode=require', { tls: { rejectUnauthorized: false } }],
+  ['rediss://localhost?sslmode=verify-full', parseRedisUrl('rediss://localhost')],
+])('%s is parsed', (url, parsed) => {
+  expect(parseRedisUrl(url)).toMatchObject(parsed);
 });
 
 it.each([
@@ -93,12 +112,4 @@ it.each([
   ['redis://us%er:x@localhost', 'must be percent-encoded; write % as %25'],
 ])('%s is rejected: %s', (url, message) => {
   expect(() => parseRedisUrl(url)).toThrow(new Error(message));
-});
-
-it('the default of sslmode is verify-full', () => {
-  expect(parseRedisUrl('rediss://localhost?sslmode=verify-full')).toEqual(parseRedisUrl('rediss://localhost'));
-  expect(parseRedisUrl('rediss://localhost?sslmode=require')).toMatchObject({
-    url: 'rediss://localhost',
-    tls: { rejectUnauthorized: false },
-  });
 });

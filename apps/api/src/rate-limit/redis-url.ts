@@ -27,6 +27,15 @@ export function parseRedisUrl(text: string) {
   };
   const [username, password] = [percentDecode(url.username), percentDecode(url.password)];
   if (username !== '' && password === '') throw new Error('must have a password with the user name');
-  url.search = url.username = url.password = '';
-  return { url: url.href, tls, credentials: password === '' ? undefined : { ...(username !== '' && { username }), password } };
+  const database = url.pathname.slice(1);
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || 6379),
+    tls: isTls ? tls : undefined,
+    /** Sent first on a connection. */
+    commands: [
+      ...(password === '' ? [] : [['AUTH', ...(username === '' ? [] : [username]), password]]),
+      ...(database === '' ? [] : [['SELECT', database]]),
+    ],
+  };
 }

@@ -1,9 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
-/** Returns the response to a command in RESP, or undefined to send none. */
-export type Respond = (args: readonly string[]) => string | undefined;
-
 type CreateServer = (onConnection: (socket: Socket) => void) => Server;
 
 /** A Redis of a spec: counts without windows, unless `respond` is replaced. */
@@ -11,7 +8,8 @@ export class FakeRedis {
   readonly sockets = new Set<Socket>();
   readonly commands: (readonly string[])[] = [];
   connections = 0;
-  respond: Respond = (args) => this.count(args);
+  /** Returns the reply to a command, or undefined to send none. */
+  respond: (words: readonly string[], socket: Socket) => string | undefined = (words) => this.count(words);
   private readonly counts = new Map<string, number>();
   private readonly server: Server;
 
@@ -35,9 +33,9 @@ export class FakeRedis {
   }
 
   /** Responds to EVAL with the count of the key and 30 s, to other commands with OK. */
-  count([name, , , key = '', points]: readonly string[]): string {
+  count([name, , , key = '']: readonly string[]): string {
     if (name !== 'EVAL') return '+OK\r\n';
-    const count = (this.counts.get(key) ?? 0) + Number(points);
+    const count = (this.counts.get(key) ?? 0) + 1;
     this.counts.set(key, count);
     return `*2\r\n:${String(count)}\r\n:30000\r\n`;
   }
@@ -47,12 +45,8 @@ export class FakeRedis {
     this.counts.clear();
   }
 
-  cut(): void {
-    for (const socket of this.sockets) socket.destroy();
-  }
-
   async stop(): Promise<void> {
-    this.cut();
+    for (const socket of this.sockets) socket.destroy();
     this.server.close();
     await once(this.server, 'close');
   }
@@ -61,34 +55,18 @@ export class FakeRedis {
     this.connections++;
     this.sockets.add(socket);
     let received = '';
-    socket
-      .on('error', () => undefined)
-      .on('close', () => this.sockets.delete(socket))
-      .on('data', (bytes: Buffer) => {
-        received += bytes.toString();
-        for (let command = readCommand(received); command; command = readCommand(received)) {
-          received = received.slice(command.length);
-          this.commands.push(command.args);
-          const response = this.respond(command.args);
-          if (response !== undefined) socket.write(response);
-        }
-      });
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.sockets.delete(socket));
+    socket.on('data', (bytes: Buffer) => {
+      received += bytes.toString();
+      for (let lines = received.split('\r\n'); lines.length > 1 + 2 * Number(lines[0]?.slice(1)); lines = received.split('\r\n')) {
+        const command = lines.slice(0, 1 + 2 * Number(lines[0]?.slice(1)));
+        received = received.slice(command.join('\r\n').length + 2);
+        const words = command.filter((_, index) => index > 0 && index % 2 === 0);
+        this.commands.push(words);
+        const reply = this.respond(words, socket);
+        if (reply !== undefined) socket.write(reply);
+      }
+    });
   }
-}
-
-/** Reads an array of bulk strings of ASCII characters. Returns undefined if it is incomplete. */
-function readCommand(text: string): { readonly args: readonly string[]; readonly length: number } | undefined {
-  const head = /^\*(\d+)\r\n/.exec(text);
-  if (!head) return undefined;
-  const args: string[] = [];
-  let at = head[0].length;
-  while (args.length < Number(head[1])) {
-    const size = /^\$(\d+)\r\n/.exec(text.slice(at, at + 16));
-    if (!size) return undefined;
-    const begin = at + size[0].length;
-    at = begin + Number(size[1]) + 2;
-    if (text.length < at) return undefined;
-    args.push(text.slice(begin, at - 2));
-  }
-  return { args, length: at };
 }

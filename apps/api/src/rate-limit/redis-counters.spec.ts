@@ -1,0 +1,162 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { Metrics } from '../observability/metrics.js';
+import { RateLimits } from './rate-limits.js';
+import { checkRedis, RedisCounters } from './redis-counters.js';
+import { FakeRedis } from './testing/fake-redis.js';
+
+const LOST = 'Redis cannot be used; counting only the requests of this process';
+const RECONNECTED = { level: 30, msg: 'reconnected to Redis; counting the requests of all processes' };
+/** A server that never stops has filled the buffers of the kernel by then. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+const lines: unknown[] = [];
+const logger = pino({ base: null, timestamp: false }, { write: (line) => void lines.push(JSON.parse(line)) });
+let redis: FakeRedis;
+let counters: RedisCounters;
+
+const isConnected = (expected = true) => waitFor(() => expect(counters.isConnected).toBe(expected));
+const connect = () => {
+  counters.start();
+  return isConnected();
+};
+/** Counts on a connection that is not late, on a busy machine. */
+const sharedCount = (expected: object, counter = counters.counter('a')) =>
+  waitFor(async () => {
+    redis.reset();
+    expect(await counter.add(7n)).toEqual(expected);
+  });
+
+beforeEach(async () => {
+  redis = await FakeRedis.start();
+  counters = new RedisCounters(redis.url, 'spec', logger);
+  lines.length = 0;
+});
+afterEach(async () => {
+  counters.stop();
+  await redis.stop();
+});
+
+it('processes share the counts, whose names contain the environment, and the metric shows the connection', async () => {
+  const metrics = new Metrics();
+  const limits = new RateLimits({ rateLimit: 3, redisUrl: redis.url, environment: 'spec' }, pino({ level: 'silent' }), metrics);
+  const metric = async () => (await metrics.registry.metrics()).includes('\nredis_connected 1\n');
+  expect(await metric()).toBe(false);
+  limits.onApplicationBootstrap();
+  await waitFor(async () => expect(await metric()).toBe(true));
+  await connect();
+  await waitFor(async () => {
+    redis.reset();
+    redis.commands.length = 0;
+    expect(await limits.limitOfClient()?.count(7n)).toEqual({ points: 1, msLeft: 30_000 });
+    expect(await counters.counter('requests').add(7n)).toEqual({ points: 2, msLeft: 30_000 });
+  });
+  await limits.limitOfClient(5)?.count(7n);
+  await limits.limitOfPolicy({ name: 'orders', requestsPerMinute: 5 })?.count(7n);
+  await limits.countFailure('192.0.2.1');
+  expect([...new Set(redis.commands.map(([, , , key]) => key))]).toEqual([
+    'animal-store:spec:requests:7',
+    'animal-store:spec:policies:orders:7',
+    expect.stringMatching(/^animal-store:spec:failed-authentications:\d+$/),
+  ]);
+  limits.onApplicationShutdown();
+});
+
+describe('a hostile Redis', () => {
+  const endless = (head: string, text: string) => (socket: Socket) => {
+    const chunk = text.repeat(65_536 / text.length);
+    const write = () => {
+      while (!socket.destroyed && socket.write(chunk));
+    };
+    socket.write(head);
+    socket.on('drain', write);
+    write();
+  };
+  const send = (text: string) => (socket: Socket) => void socket.write(text);
+
+  it.each<[name: string, act: (socket: Socket) => void]>([
+    ['that does not respond', () => undefined],
+    ['that responds byte by byte', (socket) => setInterval(() => socket.write('1'), 20).unref()],
+    ['that resets the connection within a reply', (socket) => void socket.write('*2\r\n:1', () => socket.resetAndDestroy())],
+    ['that ends the connection', (socket) => void socket.end()],
+    ['with an endless error', endless('-', 'a')],
+    ['with an endless number', endless('(', '1')],
+    ['with endless replies', endless('', '+OK\r\n+OK\r\n+OK\r\n+OK')],
+    ['with an endless text', endless('$999999999\r\n', 'a')],
+    ['with endless nested lists', endless('', '*33000000\r\n*33000000\r\n+OK\r\n+OK\r\n')],
+    ['that speaks HTTP', send('HTTP/1.1 400 Bad Request\r\n\r\n')],
+    ['that speaks TLS', send('\x15\x03\x03\x00\x02\x02\x46')],
+    ['with another type', send('+OK\r\n')],
+    ['with no points', send('*2\r\n:0\r\n:30000\r\n')],
+    ['that is a replica', send("-READONLY You can't write against a read only replica.\r\n")],
+  ])('%s costs bounded time and memory, and the process counts for itself', async (_name, act) => {
+    const sockets: Socket[] = [];
+    await connect();
+    redis.respond = ([name], socket) => {
+      if (name !== 'EVAL') return '+OK\r\n';
+      sockets.push(socket);
+      act(socket);
+      return undefined;
+    };
+    const counter = counters.counter('a');
+    expect(await Promise.all([counter.add(7n), counter.add(7n)])).toHaveLength(2);
+    expect(counter.add(7n)).toMatchObject({ points: 3 });
+    // Then while it connects.
+    await waitFor(() => expect(new Set(sockets).size).toBe(2));
+    expect(counter.add(7n)).toMatchObject({ points: 4 });
+    await waitFor(() => expect(sockets.at(-1)?.destroyed).toBe(true));
+    expect(Math.max(...sockets.map(({ bytesWritten }) => bytesWritten))).toBeLessThan(MAX_BYTES);
+    expect(lines).toEqual([{ level: 40, reason: expect.any(String), msg: LOST }]);
+    redis.respond = (words) => redis.count(words);
+    await sharedCount({ points: 1, msLeft: 30_000 });
+    expect(lines.slice(1)).toEqual([RECONNECTED]);
+  });
+});
+
+it('responses that arrive while the event loop is blocked are in time', async () => {
+  await connect();
+  redis.respond = (words) => {
+    // The server runs in the same process: its response can be read when the timer is due.
+    for (const end = performance.now() + 500; performance.now() < end;);
+    return redis.count(words);
+  };
+  expect(await counters.counter('a').add(7n)).toEqual({ points: 1, msLeft: 30_000 });
+});
+
+it('each connection reads the URL again, from a file that may be missing meanwhile', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'redis-'));
+  const file = join(folder, 'url');
+  counters = new RedisCounters({ file }, 'spec', logger);
+  counters.start();
+  await waitFor(() => expect(lines).toContainEqual({ level: 40, reason: expect.stringContaining('cannot be read'), msg: LOST }));
+  await writeFile(file, `${redis.url.replace('//', '//store:secret@')}/2`);
+  await isConnected();
+  expect(redis.commands.slice(0, 2)).toEqual([
+    ['AUTH', 'store', 'secret'],
+    ['SELECT', '2'],
+  ]);
+  await rm(folder, { recursive: true });
+});
+
+it('stops, also while it connects', async () => {
+  counters.start();
+  counters.stop();
+  await waitFor(() => expect(redis.sockets.size).toBe(0));
+  expect([counters.isConnected, lines]).toEqual([false, []]);
+});
+
+it('checkRedis connects and counts once, or rejects with the reason', async () => {
+  await checkRedis(redis.url, 'spec');
+  await waitFor(() => expect(redis.sockets.size).toBe(0));
+  redis.respond = () => '-NOPERM no permissions\r\n';
+  await expect(checkRedis(redis.url, 'spec')).rejects.toThrow('NOPERM no permissions');
+  redis.respond = () => undefined;
+  await expect(checkRedis(redis.url, 'spec')).rejects.toThrow('no response within 1000 ms');
+  await expect(checkRedis('redis://127.0.0.1:1', 'spec')).rejects.toThrow(/ECONNREFUSED/);
+  await expect(checkRedis(redis.url.replace('redis:', 'rediss:'), 'spec')).rejects.toThrow();
+});
