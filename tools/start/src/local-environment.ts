@@ -81,7 +81,7 @@ function quote(text: string): string {
 /**
  * Returns the API key in the file, which has all scopes. Creates a key for the environment if the file is missing or its key is
  * not accepted.
- * @throws StartupError if the file cannot be written. Then no key was created.
+ * @throws StartupError if the file cannot be written
  */
 export async function ensureLocalApiKey(databaseUrl: string, file: string, environment: string): Promise<string> {
   const scopes = contexts.flatMap((context) => context.scopes ?? []);
@@ -89,15 +89,11 @@ export async function ensureLocalApiKey(databaseUrl: string, file: string, envir
   try {
     const stored = (await readFile(file, 'utf8').catch(() => '')).trim();
     if (await isAccepted(access, stored, scopes)) return stored;
-    const store = async ({ secret }: { readonly secret: string }) => {
-      await rm(file, { force: true });
-      await writeFile(file, `${secret}\n`, { mode: 0o600, flush: true });
-    };
-    const { secret } = await access.manageApiKeys.create({ clientName: 'local', environment, scopes }, (created) =>
-      store(created).catch((error: unknown) => {
-        throw new StartupError(`The API key cannot be stored: ${(error as Error).message}`);
-      }),
-    );
+    const { secret } = await access.manageApiKeys.create({ clientName: 'local', environment, scopes });
+    await rm(file, { force: true });
+    await writeFile(file, `${secret}\n`, { mode: 0o600, flush: true }).catch((error: unknown) => {
+      throw new StartupError(`The API key cannot be stored: ${(error as Error).message}`);
+    });
     return secret;
   } finally {
     await access.close();
