@@ -15,7 +15,7 @@ it.each([
 it.each([
   ...['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_SERVICE_NAME', 'OTEL_TRACES_SAMPLER_ARG', 'OTEL_RESOURCE_ATTRIBUTES'],
   ...['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_TIMEOUT', 'OTEL_EXPORTER_OTLP_CERTIFICATE'],
-  ...['TZ', 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'NO_COLOR', 'PGSSLROOTCERT', 'PATH', 'PORT'],
+  ...['TZ', 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'UV_THREADPOOL_SIZE', 'NO_COLOR', 'PGSSLROOTCERT', 'PGOPTIONS', 'PATH', 'PORT'],
 ])('%s is honoured, so no line is written', (name) => {
   expect(describeIgnored({ [name]: 'set' })).toEqual([]);
 });
