@@ -189,7 +189,7 @@ export default defineConfig(
   { settings: { types: fingerprintOfTypes() } },
   globalIgnores([
     '**/dist/',
-    '{apps,libs}/*/bundle/',
+    'apps/*/bundle/',
     'apps/api/guides/',
     'docs/guides/samples/',
     '**/coverage/',

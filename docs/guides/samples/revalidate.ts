@@ -1,12 +1,13 @@
-import { AnimalStore, MemoryCache } from '@animal-store/client';
+import { AnimalStore, APIError } from '@animal-store/client';
 
-// With a cache, the client sends If-None-Match.
-const client = new AnimalStore({
-  apiKey: process.env.API_KEY,
-  baseURL: 'http://localhost:3000',
-  cache: new MemoryCache(),
-});
+const client = new AnimalStore({ apiKey: process.env.API_KEY, baseURL: 'http://localhost:3000' });
 
-await client.pets.list({ status: 'available' });
 const { response } = await client.pets.list({ status: 'available' }).withResponse();
-console.log(response.status === 304 ? 'unchanged' : 'changed');
+const headers = { 'If-None-Match': response.headers.get('ETag') ?? '' };
+try {
+  await client.pets.list({ status: 'available' }, { headers });
+  console.log('changed');
+} catch (error) {
+  if (!(error instanceof APIError) || error.status !== 304) throw error;
+  console.log('unchanged');
+}

@@ -1,17 +1,14 @@
-/** The response to the last attempt, read completely. */
+/** The response to the last attempt, whose body has been read. */
 export interface CompletedRequest {
   readonly response: Response;
-  /** Body of the response. Empty for a 204 or 304. */
-  readonly text: string;
-  /** The parsed body of the response; for a 304, of the cached response. Undefined for a 204. */
+  /** The parsed body of the response. Undefined for a 204. */
   readonly body: unknown;
-  /** `Link` of the response; for a 304, of the cached response. */
-  readonly link: string | undefined;
 }
 
 /** A result and its HTTP response. */
 export interface WithResponse<T> {
   readonly data: T;
+  /** Its body has been read: `data` is the result. */
   readonly response: Response;
   readonly requestId: string | undefined;
 }
@@ -25,15 +22,10 @@ export class APIPromise<T> implements Promise<T> {
     private readonly resultOf: (completed: CompletedRequest) => T,
   ) {}
 
-  /** Resolves to the HTTP response with an unread body. Rejects for an error response, like the promise itself. */
-  async asResponse(): Promise<Response> {
-    return toUnreadResponse(await this.completed);
-  }
-
   /** Resolves to the result and the HTTP response. */
   async withResponse(): Promise<WithResponse<T>> {
     const completed = await this.completed;
-    const response = toUnreadResponse(completed);
+    const { response } = completed;
     return { data: this.resultOf(completed), response, requestId: response.headers.get('X-Request-Id') ?? undefined };
   }
 
@@ -51,11 +43,4 @@ export class APIPromise<T> implements Promise<T> {
   finally(onFinally?: (() => void) | null): Promise<T> {
     return this.completed.then(this.resultOf).finally(onFinally);
   }
-}
-
-/** Returns a copy with an unread body. The transport has read the original, because it retries incomplete responses. */
-function toUnreadResponse({ response, text }: CompletedRequest): Response {
-  const { status, statusText, headers, url } = response;
-  const copy = new Response(text === '' ? null : text, { status, statusText, headers });
-  return Object.defineProperty(copy, 'url', { value: url });
 }

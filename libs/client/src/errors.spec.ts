@@ -1,37 +1,16 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import * as errors from './errors.js';
-import { AnimalStoreError, APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError, errorOf } from './errors.js';
+import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError, errorOf } from './errors.js';
 
 const BODY = '{"code":"rate_limited","message":"Too many requests.","status":429}';
 
 describe('the error of a response', () => {
-  it.each<[number, keyof typeof errors, boolean]>([
-    [304, 'APIError', false],
-    [400, 'BadRequestError', false],
-    [401, 'AuthenticationError', false],
-    [403, 'PermissionDeniedError', false],
-    [404, 'NotFoundError', false],
-    [405, 'APIError', false],
-    [408, 'APIError', true],
-    [409, 'ConflictError', false],
-    [410, 'APIError', false],
-    [412, 'PreconditionFailedError', false],
-    [422, 'UnprocessableEntityError', false],
-    [428, 'PreconditionRequiredError', false],
-    [429, 'RateLimitError', true],
-    [499, 'APIError', false],
-    [500, 'InternalServerError', true],
-    [501, 'InternalServerError', false],
-    [502, 'InternalServerError', true],
-    [503, 'InternalServerError', true],
-    [504, 'InternalServerError', true],
-    [505, 'InternalServerError', false],
-  ])('with status %s is %s, retryable: %s', (status, name, retryable) => {
+  it.each([
+    ...[300, 304, 400, 401, 403, 404, 409, 410, 412, 422, 428, 499, 501, 505].map((status) => [status, false] as const),
+    ...[408, 429, 500, 502, 503, 504].map((status) => [status, true] as const),
+  ])('with status %s is retryable: %s', (status, retryable) => {
     const error = errorOf(new Response(null, { status }), BODY);
-    expect(error.constructor).toBe(errors[name]);
     expect(error).toBeInstanceOf(APIError);
-    expect(error).toBeInstanceOf(AnimalStoreError);
-    expect({ ...error, retryable: error.retryable }).toMatchObject({ name, status, retryable, code: 'rate_limited' });
+    expect({ ...error, retryable: error.retryable }).toMatchObject({ name: 'APIError', status, retryable, code: 'rate_limited' });
     expect(error.message).toBe(`${status} rate_limited: Too many requests.`);
     expect('cause' in error).toBe(false);
   });
@@ -58,7 +37,7 @@ describe('the error of a response', () => {
 
 describe('an error without a response', () => {
   it.each([
-    ['APIConnectionError', APIConnectionError, APIConnectionError, true],
+    ['APIConnectionError', APIConnectionError, APIError, true],
     ['APIConnectionTimeoutError', APIConnectionTimeoutError, APIConnectionError, true],
     ['APIUserAbortError', APIUserAbortError, APIError, false],
   ] as const)('is %s and has a cause', (name, ErrorClass, Base, retryable) => {
@@ -70,9 +49,4 @@ describe('an error without a response', () => {
     expect({ status, headers, code, requestId, retryAfter }).toEqual({});
     expect('cause' in new ErrorClass('failed')).toBe(false);
   });
-});
-
-it('the base class has a name of its own', () => {
-  expect(String(new AnimalStoreError('apiKey is required'))).toBe('AnimalStoreError: apiKey is required');
-  expect(new AnimalStoreError('')).toBeInstanceOf(Error);
 });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { AnimalStore } from './animal-store.js';
-import type { Hooks, RequestOptions } from './options.js';
+import type { RequestOptions } from './options.js';
 import type { Pet, PetListParams } from './pets.js';
 
 const PET = '{"id":9007199254740993,"name":"Rex","categoryId":7,"status":"sold"}';
@@ -15,12 +15,9 @@ interface Deprecated {
 function clientOf(...responses: readonly Response[]) {
   const left = [...responses];
   const fetch = jest.fn(async (_url: string, _init: RequestInit) => left.shift() ?? new Response('[]'));
-  const operations: string[] = [];
-  const hooks: Hooks = { onRequest: ({ operation }) => void operations.push(operation) };
-  const client = new AnimalStore({ apiKey: 'ast_key', baseURL: 'https://store.example', fetch, hooks, maxRetries: 0 });
+  const client = new AnimalStore({ apiKey: 'ast_key', baseURL: 'https://store.example', fetch, maxRetries: 0 });
   const requests = () =>
-    fetch.mock.calls.map(([url, { method, headers, body }], index) => ({
-      operation: operations[index],
+    fetch.mock.calls.map(([url, { method, headers, body }]) => ({
       target: `${method} ${url.replace('https://store.example', '')}`,
       headers: Object.fromEntries(headers as Headers),
       body,
@@ -36,7 +33,7 @@ describe('create', () => {
   it('sends the pet and returns it as stored', async () => {
     const { pets, requests } = clientOf(new Response(PET, { status: 201 }));
     expect(await pets.create({ name: 'Rex', categoryId: 7n, status: undefined as never })).toEqual(REX);
-    expect(requests()).toMatchObject([{ operation: 'createPet', target: 'POST /v1/pets', body: '{"name":"Rex","categoryId":7}' }]);
+    expect(requests()).toMatchObject([{ target: 'POST /v1/pets', body: '{"name":"Rex","categoryId":7}' }]);
   });
 
   it('sends a different random key with each call', async () => {
@@ -82,9 +79,8 @@ describe('list', () => {
     for await (const pet of pets.list({ limit: 1 }, { headers: { 'X-Trace': '1' } })) found.push(pet);
     expect(found).toEqual([REX, REX]);
     expect(requests()).toMatchObject([
-      { operation: 'listPets', target: 'GET /v1/pets?limit=1', headers: { 'x-trace': '1' } },
+      { target: 'GET /v1/pets?limit=1', headers: { 'x-trace': '1' } },
       {
-        operation: 'listPets',
         target: 'GET /v1/pets?limit=1&status=sold&cursor=a%2Bb',
         headers: { authorization: 'Bearer ast_key', 'x-trace': '1' },
       },
@@ -97,8 +93,49 @@ describe('retrieve', () => {
     const { pets, requests } = clientOf(new Response(PET));
     const deprecated: Deprecated = pets;
     expect(await deprecated.retrieve(REX.id, { headers: { 'X-Trace': '1' } })).toEqual(REX);
-    expect(requests()).toMatchObject([
-      { operation: 'getPet', target: 'GET /v1/pets/9007199254740993', body: null, headers: { 'x-trace': '1' } },
-    ]);
+    expect(requests()).toMatchObject([{ target: 'GET /v1/pets/9007199254740993', body: null, headers: { 'x-trace': '1' } }]);
+  });
+});
+
+describe('a success that the operation cannot have is an APIConnectionError:', () => {
+  const operations = (body: string, status = 200) => {
+    const responses = () => clientOf(new Response(status === 204 ? null : body, { status })).pets;
+    return {
+      create: () => responses().create({ name: 'Rex', categoryId: 7n }),
+      list: () => responses().list(),
+      retrieve: () => (responses() as Deprecated).retrieve(1n),
+    };
+  };
+  const expectRejection = (promise: Promise<unknown>) =>
+    expect(promise).rejects.toMatchObject({ name: 'APIConnectionError', status: undefined, retryable: true });
+
+  const invalidPets = [
+    ...['null', 'true', '1', '"x"', '[]', '{}', `[${PET}]`, '{"data":{}}', '<html>', '', '{"id":1'],
+    ...['"1"', '1.5', '1e400', '7.0', 'null', '{}', '[1]', '99999999999999999999'].map((id) => PET.replace('9007199254740993', id)),
+    PET.replace('"id":9007199254740993,', ''),
+    PET.replace('"name":"Rex"', '"name":7'),
+    PET.replace('"categoryId":7', '"categoryId":"7"'),
+    PET.replace('"status":"sold"', '"status":null'),
+  ];
+
+  it.each(invalidPets)('a pet %j', async (body) => {
+    await expectRejection(operations(body, 201).create());
+    await expectRejection(operations(body).retrieve());
+  });
+
+  it.each(['null', '{}', PET, '{"data":[]}', '[[]]', `[${PET},{}]`, '[', '', ...invalidPets.map((pet) => `[${pet || '{'}]`)])(
+    'a list %j',
+    (body) => expectRejection(operations(body).list()),
+  );
+
+  it('a 204', async () => {
+    for (const operation of Object.values(operations('', 204))) await expectRejection(operation());
+  });
+
+  it('but not additional members, or a status of a later version', async () => {
+    const later = '{"id":1,"name":"Rex","categoryId":7,"status":"reserved","born":"2026-01-01"}';
+    const pet = { id: 1n, name: 'Rex', categoryId: 7n, status: 'reserved', born: '2026-01-01' };
+    expect(await operations(later).create()).toEqual(pet);
+    expect((await operations(`[${later}]`).list()).data).toEqual([pet]);
   });
 });

@@ -17,20 +17,19 @@ function isPet(value: unknown): value is Pet {
   return isInt64(id) && typeof name === 'string' && isInt64(categoryId) && typeof status === 'string';
 }
 
-const rejectNonPet = (body: unknown) => (isPet(body) ? undefined : 'is not a pet');
-const rejectNonPets = (body: unknown) => (Array.isArray(body) && body.every(isPet) ? undefined : 'is not a list of pets');
+const PETS = { path: '/pets', isResource: isPet };
 
 export class Pets {
   constructor(private readonly transport: Transport) {}
 
   /** Lists pets in ascending order of their ids. Await it for the first page, or iterate over all pages. */
   list(params: PetListParams = {}, options?: RequestOptions): PagePromise<Pet> {
-    return listPage(this.transport, { operation: 'listPets', path: '/pets', reject: rejectNonPets }, params, options);
+    return listPage(this.transport, PETS, params, options);
   }
 
   /** Adds a pet. All attempts have the same idempotency key, so retries never add a second pet. */
   create(pet: NewPet, options: CreateOptions = {}): APIPromise<Pet> {
-    return create(this.transport, { operation: 'createPet', path: '/pets', reject: rejectNonPet }, pet, options);
+    return create(this.transport, PETS, pet, options);
   }
 
   /**
@@ -38,6 +37,6 @@ export class Pets {
    * @deprecated The service removes this operation on 5 December 2030. Use `list({ id })`.
    */
   retrieve(id: bigint, options?: RequestOptions): APIPromise<Pet> {
-    return retrieve(this.transport, { operation: 'getPet', path: '/pets', reject: rejectNonPet }, id, options);
+    return retrieve(this.transport, PETS, id, options);
   }
 }

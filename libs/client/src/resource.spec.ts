@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
-import { command } from './resource.js';
+import { command, create, listPage, retrieve } from './resource.js';
 import { fetchOf, sent, transportOf } from './testing/scripted-fetch.js';
 
-const target = { operation: 'cancelVisit' as 'createPet', path: '/visits', id: 9007199254740993n, subpath: 'cancel' };
+const target = { path: '/visits', id: 9007199254740993n, subpath: 'cancel' };
 
 it('all attempts of a command have one key, also a random one', async () => {
   const failed = () => new Response('{}', { status: 503 });
@@ -15,3 +15,16 @@ it('all attempts of a command have one key, also a random one', async () => {
   expect(first).toEqual(['POST', url, '{"reason":"ill"}', expect.stringMatching(/^"[0-9a-f]{32}"$/)]);
   expect(others).toEqual([first, ['POST', url, null, '"once"'], ['POST', url, null, '"once"']]);
 });
+
+it.each(['null', '[]', '{}', '{"id":"1"}', '[{}]'])(
+  'a resource is an object with an id, unless its check says otherwise: not %s',
+  async (body) => {
+    const transport = transportOf({ fetch: async () => new Response(body), maxRetries: 0 });
+    const rejection = { name: 'APIConnectionError', message: 'The response does not have the shape of the operation' };
+    await expect(create(transport, target, {}, {})).rejects.toMatchObject(rejection);
+    await expect(command(transport, target, {}, {})).rejects.toMatchObject(rejection);
+    await expect(retrieve(transport, target, 1n, {})).rejects.toMatchObject(rejection);
+    if (body !== '[]') await expect(listPage(transport, target, {}, {})).rejects.toMatchObject(rejection);
+    await create(transport, { ...target, isResource: () => true }, {}, {});
+  },
+);

@@ -1,15 +1,23 @@
 import { APIPromise } from './api-promise.js';
+import { isInt64 } from './exact-json.js';
 import type { CreateOptions, RequestOptions } from './options.js';
 import { PagePromise } from './page.js';
 import { type APIRequest, Transport } from './transport.js';
 
 export { Transport };
 
-type Target = Pick<APIRequest, 'operation' | 'path' | 'reject'>;
+interface Target extends Pick<APIRequest, 'path'> {
+  /** Returns whether a value is such a resource. Default: whether it is an object with an `id`. */
+  readonly isResource?: (value: unknown) => boolean;
+}
+
+const hasId = (value: unknown) => isInt64((value as { id?: unknown } | null | undefined)?.id);
 
 /** Requests a page of a list. Its next pages are requested with the same options. */
 export function listPage<T>(transport: Transport, target: Target, query: object, options: RequestOptions | undefined): PagePromise<T> {
-  return new PagePromise<T>(transport.send({ ...target, method: 'GET', query }, options), (next) =>
+  const { path, isResource = hasId } = target;
+  const isResult = (body: unknown) => Array.isArray(body) && body.every(isResource);
+  return new PagePromise<T>(transport.send({ path, method: 'GET', query, isResult }, options), (next) =>
     listPage(transport, target, next, options),
   );
 }
@@ -33,16 +41,18 @@ export function command<T>(
 }
 
 function post<T>(transport: Transport, target: Target, body: object | undefined, options: CreateOptions): APIPromise<T> {
+  const { isResource: isResult = hasId, ...request } = target;
   const { idempotencyKey = randomKey(), ...requestOptions } = options;
   return new APIPromise(
-    transport.send({ ...target, method: 'POST', body, idempotencyKey }, requestOptions),
+    transport.send({ ...request, method: 'POST', body, idempotencyKey, isResult }, requestOptions),
     (completed) => completed.body as T,
   );
 }
 
 /** Requests the resource with this id. */
 export function retrieve<T>(transport: Transport, target: Target, id: bigint, options: RequestOptions | undefined): APIPromise<T> {
-  return new APIPromise(transport.send({ ...target, method: 'GET', id }, options), ({ body }) => body as T);
+  const { path, isResource: isResult = hasId } = target;
+  return new APIPromise(transport.send({ path, method: 'GET', id, isResult }, options), ({ body }) => body as T);
 }
 
 /** Returns 128 random bits as hexadecimal digits. `crypto.randomUUID` does not exist in browsers unless the page is served over HTTPS. */

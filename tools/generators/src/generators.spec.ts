@@ -292,8 +292,8 @@ describe('nx g @animal-store/tools:resource', () => {
     ['a name of its parent', { name: `${ZEBRA.file}-lists`, singular: `${ZEBRA.file}-view` }, 'would have two meanings'],
     [
       'a name of the client',
-      { name: 'request-attempts', singular: 'request-attempt' },
-      'cannot be the name of a resource: the client already exports RequestAttempt',
+      { name: 'error-codes', singular: 'error-code' },
+      'cannot be the name of a resource: the client already exports ErrorCode',
     ],
     [
       'a name that PostgreSQL would truncate',
@@ -319,7 +319,7 @@ describe('nx g @animal-store/tools:resource', () => {
 });
 
 it.each([
-  ['request-attempts', 'request-attempt', 'the client already exports RequestAttempt'],
+  ['error-codes', 'error-code', 'the client already exports ErrorCode'],
   ['routes', 'route', 'the error code route_not_found already exists'],
   ['large-integers', 'large-integer', 'docs/guides/large-integers.md already exists'],
   ['deliveries', 'delivery', 'apps/api/src/registered-contexts.ts already exports DeliveriesModule'],

@@ -1,24 +1,162 @@
-import { describe } from '@jest/globals';
-import {
-  CONNECTION_FAULTS,
-  describeCalls,
-  describeLimits,
-  describeRetries,
-  FAULTS,
-  inBrowser,
-  inNodeJs,
-  useClientSetUp,
-} from './describe-client.js';
+import { AnimalStore, APIError, type ClientOptions, type Pet, type PetListParams } from '@animal-store/client';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Client } from 'pg';
+import { useOwnService } from '../support/use-api.js';
+import { type Fault, FaultProxy } from './fault-proxy.js';
 
-useClientSetUp();
+/** Above 2^53: a JavaScript number would round it to an even number. */
+const FIRST_ID = 9007199254740993n;
+let sql: Client;
+let proxy: FaultProxy;
 
-describe('in Node.js', () => {
-  describeCalls(inNodeJs);
-  describeRetries(inNodeJs, FAULTS);
-  describeLimits(inNodeJs);
+// Before the hooks of the service, which drop the database.
+afterAll(async () => {
+  await sql.end();
+  await proxy.stop();
 });
 
-describe('in a browser', () => {
-  describeCalls(inBrowser);
-  describeRetries(inBrowser, CONNECTION_FAULTS);
+/** The public URL of the service, as behind a proxy. It is not reachable in this test. */
+const own = useOwnService(undefined, { PUBLIC_BASE_URL: 'https://store.example/animals', RATE_LIMIT: '0' });
+
+beforeAll(async () => {
+  proxy = await FaultProxy.start(own.api.target.baseUrl);
+  sql = new Client({ connectionString: own.databaseUrl });
+  await sql.connect();
+});
+beforeEach(async () => {
+  proxy.inject();
+  await sql.query('TRUNCATE pets.pets, pets.idempotency_keys CASCADE');
+  await sql.query(
+    `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, ${FIRST_ID}, false) FROM pg_sequences WHERE schemaname = 'pets'`,
+  );
+});
+
+const petsOf = (options: Partial<ClientOptions> = {}) =>
+  new AnimalStore({ apiKey: own.api.target.key, baseURL: proxy.url, minRetryDelay: 1, maxRetryDelay: 5, ...options }).pets;
+const stored = async () => (await sql.query<{ id: string; name: string }>('SELECT id::text, name FROM pets.pets ORDER BY id')).rows;
+
+async function addPets(...names: readonly string[]): Promise<void> {
+  for (const name of names) await petsOf().create({ name, categoryId: 7n, status: 'sold' });
+  proxy.inject();
+}
+
+async function namesOf(params: PetListParams): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name } of petsOf().list(params)) names.push(name);
+  return names;
+}
+
+it('identifiers are exact when sent and received', async () => {
+  const pet = { id: FIRST_ID, name: 'Rex', categoryId: 9223372036854775807n, status: 'sold' } as const;
+  const { data, response } = await petsOf().create(pet).withResponse();
+  expect(data).toEqual(pet);
+  expect([response.status, response.headers.get('Location')]).toEqual([201, `https://store.example/animals/v1/pets/${FIRST_ID}`]);
+  expect((await petsOf().list()).data).toEqual([pet]);
+  expect(await (petsOf() as { retrieve(id: bigint): Promise<Pet> }).retrieve(FIRST_ID)).toEqual(pet);
+});
+
+it('lists are iterated over all pages, at the base URL of the client', async () => {
+  await addPets('A', 'B', 'C', 'D', 'E');
+  expect(await namesOf({ limit: 2, status: 'sold' })).toEqual(['A', 'B', 'C', 'D', 'E']);
+  expect(proxy.keys).toHaveLength(3);
+  expect(await namesOf({ status: 'pending' })).toEqual([]);
+});
+
+it('errors of the service have a code', async () => {
+  await expect(petsOf({ apiKey: 'ast_wrong' }).list()).rejects.toMatchObject({
+    name: 'APIError',
+    status: 401,
+    code: 'invalid_api_key',
+    message: expect.stringMatching(/^401 invalid_api_key: \S/),
+    retryable: false,
+    requestId: expect.any(String),
+  });
+});
+
+it('an idempotency key replays a creation', async () => {
+  const create = () => petsOf().create({ name: 'Rex', categoryId: 7n }, { idempotencyKey: 'a-"quoted"-key\\' });
+  const first = await create();
+  const { data, response } = await create().withResponse();
+  expect([data, response.headers.get('Idempotent-Replayed')]).toEqual([first, 'true']);
+  expect(await stored()).toHaveLength(1);
+});
+
+describe.each<[string, Fault]>([
+  ['a reset connection', 'reset'],
+  ['a lost response', 'lose'],
+  ['a truncated response', 'truncate'],
+  ['a response that is not JSON', { status: 200, body: '[{"id":' }],
+  ['status 503', { status: 503 }],
+])('after %s', (_fault, fault) => {
+  it('a creation is retried with the same idempotency key and adds one pet', async () => {
+    proxy.inject(fault, fault);
+    const pet = await petsOf().create({ name: 'Rex', categoryId: 7n });
+    expect(await stored()).toEqual([{ id: String(pet.id), name: 'Rex' }]);
+    expect(proxy.keys).toEqual(new Array(3).fill(proxy.keys[0]));
+    expect(proxy.keys[0]).toMatch(/^"[0-9a-f]{32}"$/);
+  });
+
+  it('a list is retried, and the caller gets a typed error after the last retry', async () => {
+    await addPets('A', 'B');
+    proxy.inject('none', fault);
+    expect(await namesOf({ limit: 1 })).toEqual(['A', 'B']);
+    expect(proxy.keys).toHaveLength(3);
+    proxy.inject(fault, fault);
+    await expect(petsOf({ maxRetries: 1 }).list()).rejects.toMatchObject({ retryable: true });
+    expect(proxy.keys).toHaveLength(2);
+  });
+});
+
+it('an attempt without a response times out and is retried', async () => {
+  proxy.inject('hang');
+  const pet = await petsOf({ timeout: 2_000, maxRetries: 10 }).create({ name: 'Rex', categoryId: 7n });
+  expect(await stored()).toEqual([{ id: String(pet.id), name: 'Rex' }]);
+});
+
+it('a signal aborts an attempt', async () => {
+  proxy.inject('hang');
+  const controller = new AbortController();
+  const list = petsOf().list({}, { signal: controller.signal });
+  await waitFor(() => expect(proxy.keys).toHaveLength(1));
+  controller.abort();
+  await expect(list).rejects.toMatchObject({ name: 'APIUserAbortError', retryable: false });
+});
+
+it('with random faults, each creation returns its pet or a typed error, and none adds a duplicate', async () => {
+  const faults: Fault[] = ['none', 'reset', 'lose', 'truncate', { status: 503 }, { status: 429 }];
+  proxy.inject(...fc.sample(fc.constantFrom(...faults), { numRuns: 60, seed: 1 }));
+  const names = Array.from({ length: 30 }, (_, index) => `pet ${index}`);
+  const created: { id: string; name: string }[] = [];
+  for (const name of names) {
+    try {
+      created.push({ name, id: String((await petsOf().create({ name, categoryId: 7n })).id) });
+    } catch (error) {
+      expect(error).toBeInstanceOf(APIError);
+      expect(error).toMatchObject({ retryable: true });
+    }
+  }
+  const rows = await stored();
+  expect(rows).toEqual(expect.arrayContaining(created));
+  expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
+});
+
+it.each([301, 302, 303, 307, 308])('the client follows no %i, neither to the same nor to another origin', async (status) => {
+  const other = await FaultProxy.start(own.api.target.baseUrl);
+  try {
+    for (const origin of ['', other.url]) {
+      const redirect: Fault = { status, headers: { Location: `${origin}/v1/pets` } };
+      const pets = petsOf({ maxRetries: 0 });
+      for (const call of [() => pets.create({ name: 'Rex', categoryId: 7n }), () => pets.list()]) {
+        proxy.inject(redirect);
+        await expect(call()).rejects.toMatchObject({ name: 'APIConnectionError' });
+        expect(proxy.keys).toHaveLength(1);
+      }
+    }
+    expect(other.keys).toEqual([]);
+    expect(await stored()).toEqual([]);
+  } finally {
+    await other.stop();
+  }
 });

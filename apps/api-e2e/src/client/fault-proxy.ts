@@ -13,22 +13,15 @@ export type Fault =
   /** Never responds. */
   | 'hang'
   /** Responds instead of the service. */
-  | { readonly status: number; readonly retryAfter?: string; readonly body?: string };
-
-interface SeenRequest {
-  readonly method: string;
-  readonly idempotencyKey: string | undefined;
-  readonly at: number;
-}
+  | { readonly status: number; readonly headers?: http.OutgoingHttpHeaders; readonly body?: string };
 
 /** An HTTP proxy between the client and the service that injects a fault into each of the next requests. */
 export class FaultProxy {
-  /** All requests since the last `inject`, except CORS preflights. */
-  readonly requests: SeenRequest[] = [];
+  /** The idempotency keys of all requests since the last `inject`. */
+  readonly keys: (string | undefined)[] = [];
   /** Statuses of the responses of the service since the last `inject`, in their order. */
   readonly statuses: number[] = [];
   private faults: Fault[] = [];
-  private readonly agent = new http.Agent({ keepAlive: true });
   private readonly server = http.createServer((request, response) => this.handle(request, response));
 
   private constructor(private readonly target: string) {}
@@ -45,35 +38,28 @@ export class FaultProxy {
 
   /** Clears the recorded requests and sets one fault for each of the next requests. Later requests get no fault. */
   inject(...faults: readonly Fault[]): void {
-    this.requests.length = 0;
+    this.keys.length = 0;
     this.statuses.length = 0;
     this.faults = [...faults];
   }
 
   async stop(): Promise<void> {
-    this.agent.destroy();
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
   }
 
   private handle(request: http.IncomingMessage, response: http.ServerResponse): void {
-    const { method = 'GET', headers } = request;
-    // Chromium retries a request by itself on a connection that it reuses.
-    response.shouldKeepAlive = false;
-    let fault: Fault = 'none';
-    if (method !== 'OPTIONS') {
-      this.requests.push({ method, idempotencyKey: headers['idempotency-key'] as string | undefined, at: performance.now() });
-      fault = this.faults.shift() ?? 'none';
-    }
+    this.keys.push(request.headers['idempotency-key'] as string | undefined);
+    const fault = this.faults.shift() ?? 'none';
     if (fault === 'hang') return;
     if (fault === 'reset') return void request.socket.destroy();
-    if (typeof fault === 'object') return respond(request, response, fault);
+    if (typeof fault === 'object') return void response.writeHead(fault.status, fault.headers).end(fault.body ?? '<html>');
     this.forward(request, response, fault);
   }
 
   private forward(request: http.IncomingMessage, response: http.ServerResponse, fault: Fault): void {
     const { method = 'GET', url = '/', headers } = request;
-    const onward = http.request(new URL(url, this.target), { method, headers, agent: this.agent }, (incoming) => {
+    const onward = http.request(new URL(url, this.target), { method, headers }, (incoming) => {
       this.statuses.push(incoming.statusCode ?? 0);
       const chunks: Buffer[] = [];
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -89,19 +75,4 @@ export class FaultProxy {
     onward.on('error', () => response.destroy());
     request.pipe(onward);
   }
-}
-
-function respond(
-  request: http.IncomingMessage,
-  response: http.ServerResponse,
-  { status, retryAfter, body = '<html>' }: Exclude<Fault, string>,
-): void {
-  request.resume();
-  response.writeHead(status, {
-    'Access-Control-Allow-Origin': '*',
-    'Access-Control-Expose-Headers': 'Retry-After',
-    'Cache-Control': 'no-store',
-    ...(retryAfter !== undefined && { 'Retry-After': retryAfter }),
-  });
-  response.end(body);
 }

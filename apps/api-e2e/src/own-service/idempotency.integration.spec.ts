@@ -65,9 +65,9 @@ async function create(service: Service, apiKey: string, retryOn = service): Prom
     fetch: (url, init) => fetch(url.replace(service.url, attempts++ === 0 ? service.url : retryOn.url), init),
   });
   const pet = { name: 'Only', categoryId: 9007199254740993n };
-  const { response } = await client.pets.create(pet, { idempotencyKey: 'only-once' }).withResponse();
+  const { data, response } = await client.pets.create(pet, { idempotencyKey: 'only-once' }).withResponse();
   const { headers, status } = response;
-  return { response: `${status} ${headers.get('location')} ${await response.text()}`, replayed: headers.has('idempotent-replayed') };
+  return { response: `${status} ${headers.get('location')} ${Object.values(data).join()}`, replayed: headers.has('idempotent-replayed') };
 }
 
 /** Expects one stored pet, which every response contains. Returns how many responses are not replays. */
@@ -75,7 +75,7 @@ async function countFirstResponses(outcomes: readonly Outcome[]): Promise<number
   const { rows } = await sql.query<{ id: string }>('SELECT id::text FROM pets.pets');
   expect(rows).toHaveLength(1);
   const [{ id } = { id: '' }] = rows;
-  const expected = `201 /v1/pets/${id} {"id":${id},"name":"Only","categoryId":9007199254740993,"status":"available"}`;
+  const expected = `201 /v1/pets/${id} ${id},Only,9007199254740993,available`;
   expect(new Set(outcomes.map((outcome) => outcome.response))).toEqual(new Set([expected]));
   return outcomes.filter(({ replayed }) => !replayed).length;
 }

@@ -19,8 +19,7 @@ export interface Visit extends Omit<NewVisit, 'petId'> {
 type ListParams = Partial<Pick<NewVisit, 'petId'>> &
   Readonly<Partial<Record<'status' | 'from' | 'to' | 'sort', string>>> & { readonly limit?: number };
 
-/** These operations are not in the OpenAPI document of the product, which has the names that the client accepts. */
-const target = (operation: string) => ({ operation: operation as never, path: '/visits' });
+const VISITS = { path: '/visits' };
 
 /** The client of the example. That of a context of the product is part of `libs/client/src`. */
 export class Visits {
@@ -31,22 +30,22 @@ export class Visits {
   }
 
   list(params: ListParams = {}, options?: RequestOptions): PagePromise<Visit> {
-    return listPage(this.transport, target('listVisits'), params, options);
+    return listPage(this.transport, VISITS, params, options);
   }
 
   create(visit: NewVisit, options: CreateOptions = {}): APIPromise<Visit> {
-    return create(this.transport, target('createVisit'), visit, options);
+    return create(this.transport, VISITS, visit, options);
   }
 
   retrieve(id: bigint, options?: RequestOptions): APIPromise<Visit> {
-    return retrieve(this.transport, target('getVisit'), id, options);
+    return retrieve(this.transport, VISITS, id, options);
   }
 
   checkIn(id: bigint, options: CreateOptions = {}): APIPromise<Visit> {
-    return command(this.transport, { ...target('checkInVisit'), id, subpath: 'check-in' }, undefined, options);
+    return command(this.transport, { ...VISITS, id, subpath: 'check-in' }, undefined, options);
   }
 
   cancel(id: bigint, options: CreateOptions = {}): APIPromise<Visit> {
-    return command(this.transport, { ...target('cancelVisit'), id, subpath: 'cancel' }, undefined, options);
+    return command(this.transport, { ...VISITS, id, subpath: 'cancel' }, undefined, options);
   }
 }
