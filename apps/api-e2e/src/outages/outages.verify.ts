@@ -13,7 +13,7 @@ import type { Environment } from '../support/service.js';
 
 const CLIENTS = 8;
 /** Time of a request itself on a busy machine. */
-const TOLERANCE_MS = 2_000;
+const TOLERANCE_MS = 4_000;
 
 let outage: Outage;
 let agent: Agent;
@@ -83,7 +83,7 @@ describe('a peer that accepts connections but does not respond', () => {
     await once(collector, 'listening');
     const { port } = collector.address() as AddressInfo;
     const service = await serve({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, DRAIN_SECONDS: '0' });
-    expect(slowest(await traffic(8_000, 50))).toBeLessThan(TOLERANCE_MS);
+    expect(slowest(await traffic(8_000, 200))).toBeLessThan(TOLERANCE_MS);
     expect(sockets.length).toBeGreaterThan(0);
     agent.destroy();
     const begin = performance.now();
