@@ -17,7 +17,6 @@ const VOLUME = { persistentvolumeclaim: 'animal-store-postgres-1-wal' };
  */
 const FOREIGN_METRICS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   cnpg_pg_replication_streaming_replicas: INSTANCE,
-  cnpg_pg_replication_lag: INSTANCE,
   cnpg_pg_stat_archiver_last_failed_time: INSTANCE,
   cnpg_pg_stat_archiver_last_archived_time: INSTANCE,
   cnpg_backends_total: INSTANCE,

@@ -19,13 +19,10 @@ it('docs/runbook.md has one section for each alert and no others', () => {
   expect(titles).toEqual(alerts.map(({ alert }) => alert));
 });
 
-it.each(['**Means.**', '**Look.**', '**Do.**'])('each section contains %s', (part) => {
-  expect(sections.filter((section) => !section.includes(part))).toEqual([]);
-});
-
-it('each section has the severity of its alert', () => {
-  const severities = sections.map((section) => /^\*\*(Page|Ticket)\.\*\*$/m.exec(section)?.[1]?.toLowerCase());
-  expect(severities).toEqual(alerts.map(({ labels }) => labels?.['severity']));
+it('each section has the severity of its alert, and says what to look at and what to do', () => {
+  const [severities, parts] = [/^\*\*(Page|Ticket)\.\*\* /m, /^\*\*Look\.\*\* [^]*^\*\*Do\.\*\* /m];
+  expect(sections.map((section) => severities.exec(section)?.[1]?.toLowerCase())).toEqual(alerts.map(({ labels }) => labels?.['severity']));
+  expect(sections.filter((section) => !parts.test(section))).toEqual([]);
 });
 
 it.each(alerts.map((rule) => [rule.alert, rule] as const))(
@@ -75,32 +72,15 @@ it.each(['Fast', 'Slowly'])('alerts on burn rates have the windows and threshold
 });
 
 it.each(alerts.filter(({ alert }) => !alert.includes('Burns')).map((rule) => [rule.alert, rule] as const))(
-  '%s looks at the last 5 minutes, and docs/runbook.md names its threshold and for how long the condition holds',
+  '%s looks at the last 5 minutes, and docs/runbook.md says for how long the condition holds',
   (alert, { expr, for: duration = '' }) => {
     // AnimalStoreNoRequests compares with the day before.
     expect(['', '5m', '5m,1d']).toContain([...rangesOf(expr)].join());
-    const [, means = ''] = /\*\*Means\.\*\*(.*)/.exec(sections.find((section) => section.startsWith(`${alert}\n`)) ?? '') ?? [];
+    const means = sections.find((section) => section.startsWith(`${alert}\n`))?.split('\n')[2] ?? '';
     const total = `${parseInt(duration) + 5}m`;
     if (duration !== '') expect(durations(means)).toContain(rangesOf(expr).size > 0 && durations(means).includes(total) ? total : duration);
-    // `3 - 1` is the number of standbys.
-    for (const [, threshold] of expr.matchAll(/[<>] ([\d.]{2,}|[2-9])(?! - 1)/g)) {
-      const value = Number(threshold);
-      const phrases =
-        { 0.5: 'half', 2: 'two', 3: 'three', 300: 'five minutes' }[value] ?? `(?:${value}|${value * 100} %|${value * 1000} ms)`;
-      expect(means).toMatch(new RegExp(`(?<![\\d.])(?:${phrases}|${value * 1000} ms)(?!\\d)`));
-    }
   },
 );
-
-it('unit tests name alerts that exist', () => {
-  const named = tests.flatMap((test) => test.alert_rule_test.map(({ alertname }) => alertname));
-  expect(named.filter((name) => !alerts.some(({ alert }) => alert === name))).toEqual([]);
-});
-
-it('each panel has a unique id, and a description unless it is a row', () => {
-  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
-  expect(panels.filter(({ type, description, targets = [] }) => type !== 'row' && (!description || targets.length === 0))).toEqual([]);
-});
 
 it('docs/runbook.md names panels that exist', () => {
   const text = runbook.replaceAll(/`[^`]*`/g, '');
