@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { expectError, expectJson, expectStatus } from '../support/http-response.js';
@@ -195,5 +196,47 @@ describe('createPet: unknown members', () => {
     expect(message).toMatch(/\bname\b/);
     expectError(await api.create('{}'), 'invalid_request');
     expect((await api.createPet()).status).toBe('available');
+  });
+});
+
+describe('createPet: Idempotency-Key', () => {
+  const run = randomUUID();
+  const create = (key: string, body: string) => api.create(body, { headers: { 'idempotency-key': key } });
+
+  it.each([
+    ['9007199254740993', '9007199254740993'],
+    ['7', '7.0'],
+    ['7', '7e0'],
+  ])('returns the first response to a repeated request, even if the body is formatted differently: %s, %s', async (number, repeated) => {
+    const key = `${run}-${number}-${repeated}`;
+    const plain = `{"name":"Rex","categoryId":${number}}`;
+    const first = await create(`"${key}"`, plain);
+    expectStatus(first, 201);
+    expect(first.headers).not.toHaveProperty('idempotent-replayed');
+    const formatted = `{ "categoryId": ${repeated}, "status": "available", "name": "R\\u0065x", "other": 1 }`;
+    for (const { status, text, headers } of [await create(key, plain), await create(`"${key}"`, formatted)]) {
+      expect([status, text]).toEqual([201, first.text]);
+      expect(headers).toMatchObject({ location: first.headers['location'], 'idempotent-replayed': 'true' });
+    }
+  });
+
+  it('is rejected for a different animal', async () => {
+    await create(`${run}-2`, NEW_PET);
+    expectError(await create(`${run}-2`, '{"name":"Rex","categoryId":8}'), 'idempotency_key_reused');
+  });
+
+  it.each(['a b', '"a', '', '"a b"', 'x'.repeat(256)])('must not be %j', async (key) => {
+    expect(expectError(await create(key, NEW_PET), 'invalid_request')).toMatch(/^Idempotency-Key must be [^;]*$/);
+  });
+
+  it('is named in one error with the violations of the body', async () => {
+    const message = expectError(await create('a b', '{"name":"","categoryId":"1"}'), 'invalid_request');
+    expect(message).toMatch(/^Idempotency-Key must be .*; name must be .*; categoryId must be /);
+    expect(expectError(await create('a b', ''), 'invalid_request')).toMatch(/^Idempotency-Key must be .*; A JSON object is required/);
+  });
+
+  it('is only stored for successful creations', async () => {
+    expectError(await create(`${run}-3`, '{"name":"","categoryId":1}'), 'invalid_request');
+    expectStatus(await create(`${run}-3`, NEW_PET), 201);
   });
 });

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findFreePort, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
-import { Balancer } from '@animal-store/test-kit/balancer';
+import { findFreePort, query, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { insertKey } from '../support/keys.js';
@@ -41,15 +40,17 @@ const send = async (url: string, path = '/v1/pets', body?: string) => {
 it('processes behind a load balancer are replaced under load, and drop no request', async () => {
   // Longer than the load balancer needs on a busy machine to detect that a process is not ready.
   const old = await start({ DRAIN_SECONDS: '5' });
-  const balancer = await Balancer.start();
-  await balancer.add(old.url);
+  let targets = [old.url];
+  let turn = 0;
+  const balancer = await TcpProxy.startFor(() => targets[turn++ % targets.length]);
+  const address = new URL(balancer.url).origin;
 
   const outcomes = new Map<string, number>();
   let isOver = false;
   const client = async (n: number) => {
     for (let i = 0; !isOver; i++) {
       const body = (n + i) % 4 === 0 ? '{"name":"Rex","categoryId":1}' : undefined;
-      const outcome = await send(balancer.url, '/v1/pets', body).then(
+      const outcome = await send(address, '/v1/pets', body).then(
         ({ status }) => `${body === undefined ? 'GET' : 'POST'} ${status}`,
         () => 'dropped',
       );
@@ -59,11 +60,15 @@ it('processes behind a load balancer are replaced under load, and drop no reques
   };
   const load = Array.from({ length: LOAD }, (_, n) => client(n));
   const replacement = await start({ DRAIN_SECONDS: '600' });
-  await balancer.add(replacement.url);
-  expect(await old.stop('SIGTERM')).toBe(0);
+  targets = [old.url, replacement.url];
+  const exit = old.stop('SIGTERM');
+  // The load balancer sends requests until its probe fails.
+  await waitFor(async () => expect(await send(old.url, '/health/ready')).toMatchObject({ status: 503 }));
+  targets = [replacement.url];
+  expect(await exit).toBe(0);
   isOver = true;
   await Promise.all(load);
-  await balancer.stop();
+  await balancer.cut();
   expect([...outcomes.keys()].sort()).toEqual(['GET 200', 'POST 201']);
   expect(outcomes.get('POST 201')).toBeGreaterThan(LOAD);
 

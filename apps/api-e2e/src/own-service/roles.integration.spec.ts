@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { query } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { HOSTILE_SCHEMA } from '../support/hostile-schema.js';
 import { asRole } from '../support/service-role.js';
 import { runAnimalStore, createKey, runUntilExit, Service } from '../support/service.js';
 import { NEW_PET } from '../support/json.js';
@@ -51,8 +50,9 @@ beforeAll(async () => {
   expect(statements).toHaveLength(7);
   await query(superuser, `CREATE ROLE ${ADMINISTRATOR} LOGIN CREATEROLE CREATEDB PASSWORD '${PASSWORD}'`);
   for (const statement of statements) await query(asRole(superuser, ADMINISTRATOR, PASSWORD), statement);
-  // The hostile schema also has a table for each name in TABLES. The search_path omits `public`, so statements must name it.
-  await asSuperuser(HOSTILE_SCHEMA);
+  // Shadows a function and the tables. The search_path omits `public`, so statements must name it.
+  await asSuperuser(`CREATE SCHEMA hostile; GRANT ALL ON SCHEMA hostile TO PUBLIC;
+    CREATE FUNCTION hostile.now() RETURNS timestamptz LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''a hostile function was used''; END'`);
   for (const table of TABLES) await asSuperuser(`CREATE TABLE hostile.${table} (trap text); GRANT ALL ON hostile.${table} TO PUBLIC`);
   for (const role of [OWNER, SERVICE, KEYS]) await query(superuser, `ALTER ROLE ${role} SET search_path = hostile, pg_catalog`);
   await runAnimalStore(owner, 'migrate', 'up');
@@ -66,10 +66,8 @@ afterAll(async () => {
 });
 
 describe('with the documented roles and a hostile search_path', () => {
-  it.each(['SELECT now()', `SELECT 'a'::pg_catalog.text = 'b'::pg_catalog.text`, `SELECT '{}'::jsonb`])(
-    'unqualified names fail: %s',
-    (sql) => expect(query(service, sql)).rejects.toThrow(/a hostile object was used|type boolean/),
-  );
+  it('other sessions of the roles use its function', () =>
+    expect(query(service, 'SELECT now()')).rejects.toThrow('a hostile function was used'));
 
   it('the service serves requests and the command line manages keys', async () => {
     const running = await Service.start(service, { MIGRATE_ON_START: 'false', MIGRATION_DATABASE_URL: owner });

@@ -26,18 +26,7 @@ describe('the conformance to the OpenAPI document', () => {
     ['an undocumented status', created({ status: 202 }), 'status 202 is not documented'],
     ['an undocumented content type', created({ headers: { 'content-type': 'text/html' } }), 'the content type text/html is not documented'],
     ['a body that is not JSON', created({ text: '{' }), 'the body is not JSON: {'],
-    ['a body without a member', created({ text: '{"id":1,"name":"Rex","categoryId":7}' }), "the body must have required property 'status'"],
-    [
-      'an unknown status of a pet',
-      created({ text: PET.replace('sold', 'lost') }),
-      'the body/status must be equal to one of the allowed values',
-    ],
     ['an id above int64', created({ text: PET.replace('807', '808') }), 'the body/id must pass "int64" keyword validation'],
-    [
-      'an id that is text',
-      created({ text: PET.replace('9223372036854775807', '"7"') }),
-      'the body/id must pass "int64" keyword validation',
-    ],
   ])('reports %s', (_what, response, violation) => {
     expect(conformance.violations('POST', '/v1/pets', response)).toEqual([violation]);
   });
@@ -48,29 +37,10 @@ describe('the conformance to the OpenAPI document', () => {
     );
   });
 
-  it('reports a missing header and another body of a shared response', () => {
-    const text = '{"code":"missing_api_key","message":"Send an API key.","status":401}';
-    const headers = { ...COMMON, 'cache-control': 'no-store' };
-    expect(conformance.violations('POST', '/v1/pets', { status: 401, text, headers })).toEqual(['the header WWW-Authenticate is missing']);
-    expect(
-      conformance.violations('POST', '/v1/pets', { status: 401, text: '{}', headers: { ...headers, 'www-authenticate': 'Bearer' } }),
-    ).not.toEqual([]);
-  });
-
   it('reports a header that is documented only for other responses', () => {
     expect(conformance.violations('POST', '/v1/pets', created({ headers: { etag: '"x"', via: '1.1 proxy' } }))).toEqual([
       'the header etag is not documented for 201',
     ]);
-  });
-
-  it('accepts null, and a 64-bit integer, for a member that may be null', () => {
-    const schema = { properties: { id: { type: ['integer', 'null'], format: 'int64' } } };
-    const responses = { 200: { content: { 'application/json': { schema } } } };
-    const document = new OpenApiConformance(JSON.stringify({ servers: [{ url: '/v1' }], paths: { '/toys': { get: { responses } } } }));
-    const violations = (id: string) =>
-      document.violations('GET', '/v1/toys', { status: 200, text: `{"id":${id}}`, headers: { 'content-type': 'application/json' } });
-    for (const id of ['null', '9223372036854775807']) expect(violations(id)).toEqual([]);
-    expect(violations('9223372036854775808')).not.toEqual([]);
   });
 
   it('finds an operation by template, by path and by its path below a server URL', () => {
