@@ -1,9 +1,10 @@
+import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
 import { redactKeys } from '@animal-store/access-domain';
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
-import { BoundedOutput, createBufferedDestination } from './log-output.js';
-import { createTerminalDestination } from './terminal-destination.js';
+import type { PrettyOptions } from 'pino-pretty';
+import { LogOutput } from './log-output.js';
 
 export type LogFormatName = 'json' | 'gcp' | 'ecs';
 
@@ -57,12 +58,12 @@ export interface ServiceLogger extends Logger {
 const FLUSH_TIMEOUT_MS = 1_000;
 const NOWHERE: DestinationStream = { write: () => undefined };
 
-/** Creates the logger. Redacts API keys, and omits values of statements. Writes JSON, or lines for people on a terminal. */
+/** Creates the logger. Redacts API keys, and omits values of statements. Without `destination`, writes to standard output. */
 export function createLogger(level: string, destination?: DestinationStream, formatName: LogFormatName = 'json'): ServiceLogger {
-  const isForPeople = destination === undefined && process.stdout.isTTY;
-  const format = LOG_FORMATS[isForPeople ? 'json' : formatName];
-  const output = destination || level === 'silent' ? undefined : new BoundedOutput(process.stdout, reportDropped);
-  const stream = destination ?? (output ? (isForPeople ? createTerminalDestination(output) : createBufferedDestination(output)) : NOWHERE);
+  const readable = destination === undefined && process.stdout.isTTY ? readableOutput() : undefined;
+  const output = destination || readable || level === 'silent' ? undefined : new LogOutput();
+  const stream = destination ?? readable ?? output ?? NOWHERE;
+  const format = LOG_FORMATS[readable ? 'json' : formatName];
   const base = { pid: process.pid, hostname: hostname(), ...format.constants };
   const options = {
     level,
@@ -73,17 +74,22 @@ export function createLogger(level: string, destination?: DestinationStream, for
     serializers: { err: describeError },
     hooks: { streamWrite: redactKeys },
   };
-  const logger = Object.assign(pino(options, stream), {
+  return Object.assign(pino(options, stream), {
     destination: stream,
     format,
     base: JSON.stringify(base).slice(1, -1),
     droppedLines: () => output?.dropped ?? 0,
     flushed: async (timeoutMs = FLUSH_TIMEOUT_MS) => output?.flushed(timeoutMs),
   });
-  return logger;
+}
 
-  function reportDropped(lines: number): void {
-    logger.warn({ lines }, 'log lines were dropped because standard output did not accept them');
+/** Returns a stream that writes readable lines to the terminal in development, where pino-pretty is installed. */
+function readableOutput(): DestinationStream | undefined {
+  try {
+    const pretty = createRequire(import.meta.url)('pino-pretty') as (options: PrettyOptions) => DestinationStream;
+    return pretty({ sync: true, singleLine: true, ignore: 'pid,hostname,requestId,traceId,clientId,keyId,operation' });
+  } catch {
+    return undefined;
   }
 }
 

@@ -10,10 +10,10 @@ const OVERLOAD: Readonly<Record<string, string>> = {
   connections: 'MAX_CONNECTIONS connections are open, and none is idle',
 };
 
-/** Counts shed requests. Logs those shed because of overload, at most one line for each reason in 10 s. */
+/** Counts shed requests. Logs overload at most once for each reason in 10 s. */
 export class ShedRequests {
-  /** The requests of each reason since its last line, while the next line has to wait. */
-  private readonly unlogged = new Map<string, number>();
+  /** When each reason was last logged. */
+  private readonly loggedAt = new Map<string, number>();
 
   constructor(
     private readonly metrics: Pick<Metrics, 'requestsShed'>,
@@ -22,19 +22,9 @@ export class ShedRequests {
 
   count(reason: string): void {
     this.metrics.requestsShed.inc({ reason });
-    if (!(reason in OVERLOAD)) return;
-    const unlogged = this.unlogged.get(reason);
-    if (unlogged === undefined) this.log(reason, 1);
-    else this.unlogged.set(reason, unlogged + 1);
-  }
-
-  private log(reason: string, count: number): void {
-    this.logger.warn({ reason, count }, `requests rejected with 503: ${OVERLOAD[reason]}`);
-    this.unlogged.set(reason, 0);
-    setTimeout(() => {
-      const unlogged = this.unlogged.get(reason) ?? 0;
-      if (unlogged > 0) this.log(reason, unlogged);
-      else this.unlogged.delete(reason);
-    }, LOG_INTERVAL_MS).unref();
+    const now = performance.now();
+    if (!(reason in OVERLOAD) || now - (this.loggedAt.get(reason) ?? -Infinity) < LOG_INTERVAL_MS) return;
+    this.loggedAt.set(reason, now);
+    this.logger.warn({ reason }, `requests are rejected with 503: ${OVERLOAD[reason]}`);
   }
 }

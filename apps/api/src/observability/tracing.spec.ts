@@ -3,10 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
-import { InMemorySpanExporter, SimpleSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { fastify, type FastifyInstance } from 'fastify';
-import { pino } from 'pino';
-import { OutageLoggingExporter, traceRequests } from './tracing.js';
+import { traceRequests } from './tracing.js';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN_ID = '00f067aa0ba902b7';
@@ -71,33 +70,4 @@ describe('the span of a request', () => {
     expect(span.parentSpanContext).toMatchObject({ spanId: SPAN_ID, isRemote: true });
     expect([span.name, span.attributes['url.scheme'], span.attributes['http.route']]).toEqual(['POST', 'https', undefined]);
   });
-});
-
-const SUCCESS = { code: 0 };
-const FAILURE = { code: 1, error: new Error('connect ECONNREFUSED') };
-
-it('logs the start and the end of an outage once each', () => {
-  const results = [SUCCESS, FAILURE, FAILURE, FAILURE, SUCCESS, SUCCESS, FAILURE];
-  const pending = [...results];
-  const failing: SpanExporter = { export: (_spans, done) => done(pending.shift() ?? SUCCESS), shutdown: () => Promise.resolve() };
-  const lines: object[] = [];
-  const log = new OutageLoggingExporter(
-    failing,
-    pino({ base: null, timestamp: false }, { write: (line) => lines.push(JSON.parse(line) as object) }),
-  );
-  const reported: object[] = [];
-  results.forEach(() => log.export([], (result) => reported.push(result)));
-  expect(reported).toEqual(results);
-  expect(lines).toEqual([
-    { level: 40, reason: 'connect ECONNREFUSED', msg: 'traces are not exported' },
-    { level: 30, msg: 'traces are exported again' },
-    { level: 40, reason: 'connect ECONNREFUSED', msg: 'traces are not exported' },
-  ]);
-});
-
-it('shuts down the exporter', async () => {
-  let isDown = false;
-  const failing: SpanExporter = { export: () => undefined, shutdown: () => Promise.resolve(void (isDown = true)) };
-  await new OutageLoggingExporter(failing, pino({ level: 'silent' })).shutdown();
-  expect(isDown).toBe(true);
 });

@@ -12,16 +12,10 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { setGlobalErrorHandler } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  BatchSpanProcessor,
-  ParentBasedSampler,
-  type Sampler,
-  SamplingDecision,
-  type SpanExporter,
-  TracerProvider,
-} from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, ParentBasedSampler, type Sampler, SamplingDecision, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { withDeadline } from './deadline.js';
@@ -46,19 +40,18 @@ export interface TracingOptions {
 export class Tracing {
   private readonly provider: TracerProvider;
   private readonly tracer: Tracer;
-  private readonly logger: Logger;
 
-  constructor({ endpoint, serviceName, sampledShare, logger }: TracingOptions) {
-    const exporter = new OutageLoggingExporter(new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }), logger);
+  constructor(private readonly options: TracingOptions) {
+    const { endpoint, serviceName, sampledShare } = options;
+    setGlobalErrorHandler((error) => this.reportFailure(error));
     this.provider = new TracerProvider({
       resource: defaultResource()
         .merge(detectResources({ detectors: [envDetector] }))
         .merge(resourceFromAttributes({ 'service.name': serviceName, 'service.instance.id': randomUUID() })),
       sampler: new ParentBasedSampler({ root: shareSampler(sampledShare), remoteParentSampled: shareSampler(sampledShare) }),
-      spanProcessors: [new BatchSpanProcessor({ exporter })],
+      spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }) })],
     });
     this.tracer = this.provider.getTracer('animal-store-api');
-    this.logger = logger;
     context.setGlobalContextManager(new AsyncLocalStorageContextManager());
     trace.setGlobalTracerProvider(this.provider);
   }
@@ -74,10 +67,16 @@ export class Tracing {
     return traceStatements(this.tracer);
   }
 
+  private reportFailure(error: unknown): void {
+    this.options.logger.warn({ reason: (error as Error).message }, 'traces are not exported');
+  }
+
   private async stop(): Promise<void> {
-    // Failed exports have been logged.
-    const ended = Promise.allSettled([this.provider.shutdown()]);
-    if (!(await withDeadline(ended, LAST_EXPORT_TIMEOUT_MS))) this.logger.warn('the last traces were not exported in time');
+    const ended = this.provider
+      .shutdown()
+      .catch((error: unknown) => this.reportFailure(error))
+      .then(() => true);
+    if (!(await withDeadline(ended, LAST_EXPORT_TIMEOUT_MS))) this.options.logger.warn('the last traces were not exported in time');
     context.disable();
     trace.disable();
   }
@@ -168,34 +167,4 @@ export function traceStatements(tracer: Tracer): StatementInterceptor {
 function errorType(error: unknown): string {
   const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
   return String(code ?? name);
-}
-
-type Export = SpanExporter['export'];
-
-/** Wraps an exporter and logs once when exports start to fail, and once when they succeed again. */
-export class OutageLoggingExporter implements SpanExporter {
-  private isFailing = false;
-
-  constructor(
-    private readonly exporter: SpanExporter,
-    private readonly logger: Logger,
-  ) {}
-
-  export(spans: Parameters<Export>[0], done: Parameters<Export>[1]): void {
-    this.exporter.export(spans, (result) => {
-      this.report(result.code !== 0, result.error);
-      done(result);
-    });
-  }
-
-  shutdown(): Promise<void> {
-    return this.exporter.shutdown();
-  }
-
-  private report(isFailing: boolean, error: Error | undefined): void {
-    if (isFailing === this.isFailing) return;
-    this.isFailing = isFailing;
-    if (isFailing) this.logger.warn({ reason: error?.message }, 'traces are not exported');
-    else this.logger.info('traces are exported again');
-  }
 }

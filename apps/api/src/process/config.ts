@@ -221,7 +221,7 @@ export const variables = {
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])({ default: 'info', desc: 'Minimum log level.' }),
   LOG_FORMAT: oneOf(Object.keys(LOG_FORMATS) as LogFormatName[])({
     default: 'json',
-    desc: 'Format of log lines. Use gcp for Google Cloud Logging, and ecs for Elastic. On a terminal, log lines are always readable text.',
+    desc: 'Format of log lines. Use gcp for Google Cloud Logging, and ecs for Elastic. In development, log lines on a terminal are readable text.',
   }),
   LOG_REQUESTS_SAMPLE: share({
     default: 1,
