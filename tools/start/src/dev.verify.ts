@@ -21,6 +21,8 @@ const COPIED_NAMES = [
   'package.json',
   'tsconfig.base.json',
 ];
+/** The compiler checks all projects for the first time, while the service starts. */
+const TYPE_CHECK = { timeoutMs: 120_000 };
 const EXCLUDED_NAMES = ['node_modules', 'bundle', 'dev', 'spec', 'test-results', 'coverage', '.data'];
 
 /** `npm run dev` in a copy of the workspace, in which specs change sources. */
@@ -142,7 +144,7 @@ describe('npm run dev', () => {
   it('keeps serving and reports the error when a source does not compile', async () => {
     await dev.change('export const = 1;');
     await waitFor(() => expect(dev.output).toMatch(/apps\/api\/src\/start\.ts:\d+[^]*Waiting for a change\./));
-    await waitFor(() => expect(dev.output).toContain('TS1134'));
+    await waitFor(() => expect(dev.output).toContain('TS1134'), TYPE_CHECK);
     expect(await dev.health()).toBe(200);
     await dev.fix();
   });
@@ -155,11 +157,11 @@ describe('npm run dev', () => {
 
   it('shows type errors, and runs the changed source', async () => {
     await dev.change("export const wrong: number = 'text';");
-    await waitFor(() => expect(dev.output).toContain('TS2322'));
+    await waitFor(() => expect(dev.output).toContain('TS2322'), TYPE_CHECK);
     await waitFor(() => expect(dev.output).toContain('listening'));
     expect(await dev.health()).toBe(200);
     await dev.fix();
-    await waitFor(() => expect(dev.output).toContain('Found 0 errors'));
+    await waitFor(() => expect(dev.output).toContain('Found 0 errors'), TYPE_CHECK);
   });
 
   it('leaves nothing running after Ctrl-C', async () => {
