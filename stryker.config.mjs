@@ -6,7 +6,7 @@ const AREAS = {
   rules: {
     mutate: ['libs/kernel/src/**/*.ts', 'libs/*/{domain,application}/src/**/*.ts'],
     projects: ['libs'],
-    specs: ['libs/{kernel,*/domain,*/application,*/testing}/src/**/*.spec.ts'],
+    specs: ['libs/{kernel,*/domain,*/application}/src/**/*.spec.ts'],
     minScore: 90,
   },
   client: {
@@ -34,7 +34,7 @@ export default {
       roots: mutationArea.projects.map((folder) => `<rootDir>/${folder}`),
       testMatch: mutationArea.specs.map((pattern) => `**/${pattern}`),
       // Stryker accepts no other name.
-      testRunner: '<rootDir>/tools/checks/src/test-runner/jest-circus.mutation.js',
+      testRunner: '<rootDir>/tools/checks/src/jest/circus-of-selected-tests.js',
       moduleNameMapper: sourcesOfPackages(),
       globalSetup: null,
       globalTeardown: null,
@@ -45,7 +45,7 @@ export default {
   plugins: ['@stryker-mutator/jest-runner'],
   mutate: [...mutationArea.mutate, '!**/*.spec.ts', '!**/index.ts', '!**/testing/**', '!**/*.generated.ts'],
   // Files that the mutated copy does not need.
-  ignorePatterns: ['/docs', '/.nx', 'dist', 'bundle', '.data', 'test-results*', 'coverage'],
+  ignorePatterns: ['/docs', '/.nx', 'dist', 'bundle', '.data', 'coverage'],
   tempDirName: '.nx/stryker',
   incremental: true,
   incrementalFile: `.nx/stryker-${process.env.AREA ?? 'rules'}.json`,

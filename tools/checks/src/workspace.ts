@@ -97,7 +97,3 @@ export function contextOf(project: Project): string | undefined {
   const scope = tagOf(project, 'scope');
   return scope === undefined || SHARED_SCOPES.includes(scope) ? undefined : scope;
 }
-
-export function contextsOf(projects: readonly Project[]): string[] {
-  return [...new Set(projects.flatMap((project) => contextOf(project) ?? []))];
-}

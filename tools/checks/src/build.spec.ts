@@ -15,7 +15,7 @@ beforeEach(() => {
   workspace = mkdtempSync(join(temporary, 'w-'));
   lock = join(workspace, '.nx/build.pid');
   for (const folder of ['tools', 'node_modules/@typescript/7/bin']) mkdirSync(join(workspace, folder), { recursive: true });
-  cpSync(join(import.meta.dirname, '../../../build.mjs'), join(workspace, 'tools/build.mjs'));
+  cpSync(join(import.meta.dirname, '../../build.mjs'), join(workspace, 'tools/build.mjs'));
   writeFileSync(join(workspace, 'package.json'), '{"type":"module"}');
   compiler('log("start"); setTimeout(() => log("end"), 100);');
 });

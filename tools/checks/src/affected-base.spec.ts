@@ -14,7 +14,7 @@ const git = (cwd: string, ...args: readonly string[]) => execFileSync('git', arg
 /** An origin with two commits on main and one on the branch topic, and its clones. */
 beforeAll(() => {
   for (const name of ['tools', 'node_modules/nx/dist/bin']) mkdirSync(join(folder('origin'), name), { recursive: true });
-  cpSync(join(import.meta.dirname, '../../../affected.mjs'), join(folder('origin'), 'tools/affected.mjs'));
+  cpSync(join(import.meta.dirname, '../../affected.mjs'), join(folder('origin'), 'tools/affected.mjs'));
   writeFileSync(join(folder('origin'), NX), 'console.log([process.env.NX_BASE, ...process.argv.slice(2)].join(" "));');
   cpSync(folder('origin'), folder('archive'), { recursive: true });
   git(folder('origin'), 'init', '--quiet', '--initial-branch=main');
