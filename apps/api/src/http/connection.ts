@@ -107,58 +107,38 @@ export async function stopListening(server: Server): Promise<void> {
   await promise;
 }
 
-/** Share of `max`: so many connections above it get a 503, further ones are destroyed. */
+/** Share of the maximum: so many connections above it get a 503, and Node.js destroys further ones. */
 const SHARE_REFUSED = 1 / 100;
-/** Minimum time between a search that found no idle connection and the next search. */
-const SEARCH_AGAIN_AFTER_MS = 100;
 
-/** Keeps at most `max` connections. Above that, the oldest idle one is closed; if there is none, the new one is refused. */
-export class ConnectionLimit {
+/** Keeps at most `max` connections. Above that, the oldest idle one is closed. If there is none, the new one is refused. */
+export function limitConnections(server: Server, max: number, shed: Pick<ShedRequests, 'count'>, refuse: (socket: Socket) => void): void {
   /** Oldest first. */
-  private readonly connections = new Set<Connection>();
-  private searchAfter = 0;
-
-  constructor(
-    private readonly max: number,
-    private readonly errors: { refuse(socket: Socket): void },
-    private readonly shed: Pick<ShedRequests, 'count'>,
-  ) {}
-
-  register(server: Server): void {
-    // Without a listener, a connection that the process has no file descriptor for would be an uncaught error.
-    server.on('error', ({ syscall }: NodeJS.ErrnoException) => {
-      if (syscall === 'accept') this.shed.count('connections');
-    });
-    server.on('connection', (socket) => this.add(connectionOf(socket)));
-  }
-
-  private add(connection: Connection): void {
-    const { connections, max } = this;
-    const { socket } = connection;
+  const connections = new Set<Connection>();
+  const count = () => shed.count('connections');
+  server.maxConnections = Math.ceil(max * (1 + SHARE_REFUSED));
+  server.on('drop', count);
+  // Without a listener, a connection that the process has no file descriptor for would be an uncaught error.
+  server.on('error', ({ syscall }: NodeJS.ErrnoException) => {
+    if (syscall === 'accept') count();
+  });
+  server.on('connection', (socket) => {
     // Node.js keeps the address that it has read once. Later the client may be gone, and limits need its address.
     if (socket.remoteAddress === undefined) {
       socket.destroy();
       return;
     }
-    connections.add(connection);
-    socket.once('close', () => connections.delete(connection));
-    if (connections.size <= max || this.closeIdle(connection)) return;
-    connection.isEnded = true;
-    this.shed.count('connections');
-    if (connections.size > Math.ceil(max * (1 + SHARE_REFUSED))) socket.destroy();
-    else this.errors.refuse(socket);
-  }
-
-  private closeIdle(newest: Connection): boolean {
-    const now = performance.now();
-    if (now < this.searchAfter) return false;
-    for (const connection of this.connections) {
+    const newest = connectionOf(socket);
+    connections.add(newest);
+    socket.once('close', () => connections.delete(newest));
+    if (connections.size <= max) return;
+    for (const connection of connections) {
       if (connection.pending > 0 || connection === newest) continue;
-      this.connections.delete(connection);
+      connections.delete(connection);
       connection.socket.destroy();
-      return true;
+      return;
     }
-    this.searchAfter = now + SEARCH_AGAIN_AFTER_MS;
-    return false;
-  }
+    newest.isEnded = true;
+    count();
+    refuse(socket);
+  });
 }

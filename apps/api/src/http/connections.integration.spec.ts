@@ -1,9 +1,7 @@
 import { once } from 'node:events';
-import { Agent, type IncomingMessage, request, type RequestOptions } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { AuthenticateApiKey } from '@animal-store/access-application';
 import { waitFor } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { Metrics } from '../observability/metrics.js';
 import { RawConnection } from './testing/raw-connection.js';
@@ -121,21 +119,6 @@ describe('a connection that must end', () => {
     connection.reset();
   });
 
-  it.each([
-    ['no Host', 'GET /health/live HTTP/1.1\r\n\r\n', 400],
-    ['an invalid Host', 'GET /health/live HTTP/1.1\r\nHost: a b\r\n\r\n', 400],
-    ['an unsupported expectation', 'GET /health/live HTTP/1.1\r\nHost: localhost\r\nExpect: nonsense\r\n\r\n', 417],
-  ])('processes no request after one with %s', async (_, request, status) => {
-    const connection = await open();
-    const authenticate = jest.spyOn(service.app.get(AuthenticateApiKey, { strict: false }), 'execute');
-    connection.write(request + (await smuggledRequest()));
-    expect(await connection.read()).toMatchObject({ status, headers: { connection: 'close' } });
-    expect(await connection.read()).toBeUndefined();
-    await fetch(`${service.url}/health/ready`).then((response) => response.text());
-    expect(authenticate).not.toHaveBeenCalled();
-    expect(await countSmuggled()).toBe(0);
-  });
-
   it('processes the next request after a 414', async () => {
     const connection = await open();
     connection.write(`GET /${'a'.repeat(5_000)} HTTP/1.1\r\nHost: localhost\r\n\r\nGET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n`);
@@ -200,28 +183,6 @@ describe('a client that ends its side of the connection', () => {
   });
 });
 
-it.each<[what: string, bytes: string]>([
-  ['large headers', `${head('HEAD /health/live', `X: ${'x'.repeat(9_000)}\r\n`)}\r\n`],
-  ['a malformed field', `${head('HEAD /health/live', 'nonsense\r\n')}\r\n`],
-  ['an unknown path', `${head('HEAD /missing', 'Connection: close\r\n')}\r\n`],
-  ['no Host', 'HEAD /health/live HTTP/1.1\r\n\r\n'],
-  ['an unsupported expectation', `${head('HEAD /health/live', 'Expect: nonsense\r\n')}\r\n`],
-])('an error response to HEAD has no body: %s', async (_what, bytes) => {
-  const connection = await open();
-  connection.write(bytes);
-  expect((await connection.read({ isHead: true }))?.headers).toMatchObject({ connection: 'close', 'content-type': 'application/json' });
-  expect(await connection.read()).toBeUndefined();
-});
-
-it('a POST that announces no body gets a 400, and the connection continues', async () => {
-  const connection = await open();
-  const type = 'Content-Type: application/json\r\n';
-  connection.write(`${head('POST /v1/pets', authorized(), type)}\r\n${creation()}`);
-  expect(await connection.read()).toMatchObject({ status: 400, headers: { connection: 'keep-alive' } });
-  expect(await connection.read()).toMatchObject({ status: 201 });
-  connection.reset();
-});
-
 describe('unread bodies', () => {
   const MIB = 1024 * 1024;
 
@@ -253,24 +214,6 @@ describe('unread bodies', () => {
       expect(await connection.read()).toMatchObject({ status: 401 });
       expect(await connection.read()).toMatchObject({ status: 201 });
       connection.reset();
-    });
-
-    it.each([
-      ['POST', '/v1/pets', 401],
-      ['POST', '/missing', 404],
-      ['PUT', '/v1/pets', 405],
-    ])('lets a client with one connection send all of 8 MB before its next request: %s %s', async (method, path, status) => {
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      const send = async (options: RequestOptions, body = Buffer.alloc(0)) => {
-        const sent = request(service.url, { agent, ...options }).end(body);
-        // Rejects if the connection is closed before all of the body is sent.
-        const [[response]] = (await Promise.all([once(sent, 'response'), once(sent, 'finish')])) as [[IncomingMessage], unknown];
-        await once(response.resume(), 'end');
-        return response.statusCode;
-      };
-      expect(await send({ method, path }, Buffer.alloc(8_000_000))).toBe(status);
-      expect(await send({ path: '/health/live' })).toBe(200);
-      agent.destroy();
     });
 
     it.each<[what: string, status: number, beginning: () => string]>([

@@ -8,7 +8,7 @@ import type { Observability } from '../observability/observability.module.js';
 import { logRequests } from '../observability/request-log.js';
 import { ShedRequests } from '../observability/shed-requests.js';
 import { removePorts } from '../rate-limit/address-group.js';
-import { ConnectionLimit, connectionOf, Draining, endConnections } from './connection.js';
+import { connectionOf, Draining, endConnections, limitConnections } from './connection.js';
 import { allowOrigins, preflightHeaders } from './cors.js';
 import { announceDeprecations } from './deprecation.guard.js';
 import { addEntityTags } from './entity-tags.js';
@@ -41,13 +41,14 @@ export interface HttpOptions extends LoadLimits {
 }
 
 /** Returns a timeout that is longer than any request takes, so that it only affects clients that do not read; 0 is none. */
-export function silenceTimeoutMs({ databaseConnectTimeoutMs, databaseStatementTimeoutMs }: SilenceOptions): number {
+export function silenceTimeoutMs({
+  databaseConnectTimeoutMs,
+  databaseStatementTimeoutMs,
+}: Pick<HttpOptions, 'databaseConnectTimeoutMs' | 'databaseStatementTimeoutMs'>): number {
   if (databaseStatementTimeoutMs === 0) return 0;
   // A request waits for at most two statements.
   return Math.max(SILENCE_TIMEOUT_MS, 2 * (databaseConnectTimeoutMs + databaseStatementTimeoutMs) + 5_000);
 }
-
-type SilenceOptions = Pick<HttpOptions, 'databaseConnectTimeoutMs' | 'databaseStatementTimeoutMs'>;
 
 /**
  * Fastify with every hook, in the order in which they run. Guards, pipes and the handler follow (app.module.ts).
@@ -121,7 +122,7 @@ export function createHttpServer({
     clientErrorHandler: (error, socket) => errors.onClientError(error, socket),
   });
   errors.register(instance.server);
-  new ConnectionLimit(maxConnections, errors, options.shed).register(instance.server);
+  limitConnections(instance.server, maxConnections, options.shed, (socket) => errors.refuse(socket));
   return instance;
 }
 

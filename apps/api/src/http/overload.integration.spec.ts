@@ -125,26 +125,6 @@ describe('load shedding', () => {
       await release();
       await waitFor(async () => expect(await inFlight()).toBe(0));
     });
-
-    it('counts each request once, and not after its end, however it ends', async () => {
-      const begin = 'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
-      for (const bytes of [
-        `${begin}Content-Length: 100\r\n\r\n{"name":`,
-        `${begin}Transfer-Encoding: chunked\r\n\r\n5\r\n{"nam`,
-        `${begin}\r\n`,
-        'OPTIONS /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n',
-        'GET / HTTP/1.1\r\n\r\n',
-      ]) {
-        const socket = connect(port());
-        socket.on('error', () => undefined);
-        socket.write(bytes);
-        await once(socket, 'connect');
-        // The response may come before the body, or not at all.
-        await Promise.race([once(socket, 'data'), new Promise((resolve) => setTimeout(resolve, 50))]);
-        socket.resetAndDestroy();
-      }
-      await waitFor(async () => expect(await inFlight()).toBe(0));
-    });
   });
 
   describe('while the event loop lags', () => {
@@ -161,51 +141,33 @@ describe('load shedding', () => {
     });
 
     async function statusOf(path: string): Promise<number | undefined> {
-      connection.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n\r\n`);
+      connection.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
       return (await connection.read())?.status;
     }
 
     it('rejects requests except health probes, and serves them again afterwards', async () => {
-      expect([await statusOf('/v1/pets'), await lagged()]).toEqual([200, 0]);
+      expect([await statusOf('/v1/nothing'), await lagged()]).toEqual([404, 0]);
       // A period of 100 ms seems to take longer than the limit.
       jest.spyOn(performance, 'now').mockImplementation(() => now() * 1_000);
-      await waitFor(async () => expect(await statusOf('/v1/pets')).toBe(503));
+      // Not `waitFor`, which reads the same clock.
+      while ((await statusOf('/v1/nothing')) !== 503) await new Promise(setImmediate);
       expect(await lagged()).toBe(1);
       expect(await statusOf('/health/live')).toBe(200);
       jest.restoreAllMocks();
-      await waitFor(async () => expect(await statusOf('/v1/pets')).toBe(200));
+      await waitFor(async () => expect(await statusOf('/v1/nothing')).toBe(404));
     });
 
     it('serves requests after a single pause, such as the start of the process', async () => {
       const before = await lagged();
       // The clock jumps once. Three timers are due meanwhile.
       jest.spyOn(performance, 'now').mockImplementation(() => now() + 3_600_000);
-      for (const end = now() + 300; now() < end;) expect(await statusOf('/v1/pets')).toBe(200);
+      for (const end = now() + 300; now() < end;) expect(await statusOf('/v1/nothing')).toBe(404);
       expect(await lagged()).toBe(before);
     });
   });
 });
 
 describe('pipelined requests', () => {
-  const MAX_PIPELINED = 64;
-
-  const shedPipelined = async () => (await metric(/^http_requests_shed_total\{reason="pipelined"\} (\d+)$/m)) || 0;
-
-  it('get responses up to the limit; then the connection is closed with 503', async () => {
-    const shedBefore = await shedPipelined();
-    const connection = await RawConnection.open(port());
-    connection.write(get('/health/live').repeat(1_000));
-    for (let i = 0; i < MAX_PIPELINED; i++) {
-      const response = await connection.read();
-      expect([response?.status, response?.headers['connection']]).toEqual([200, 'keep-alive']);
-    }
-    const last = await connection.read();
-    expect(last).toMatchObject({ status: 503, headers: { connection: 'close', 'retry-after': '1' } });
-    expect(JSON.parse(last?.body ?? '')).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
-    expect(await connection.read()).toBeUndefined();
-    expect(await shedPipelined()).toBe(shedBefore + 1);
-  });
-
   it('are in flight until their responses are read, and are closed in favour of other clients', async () => {
     const max = 100;
     const metrics = new Metrics();

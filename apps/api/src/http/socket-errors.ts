@@ -39,12 +39,9 @@ export class SocketErrors {
     });
     server.on('connect', ({ headers, socket }) => {
       socket.on('error', () => undefined);
-      connectionOf(socket).endWith(() => {
-        this.writeAndClose(socket, HTTP_ERRORS.methodNotAllowed, {
-          Allow: 'GET, HEAD, POST, OPTIONS',
-          ...this.corsHeadersFor(headers.origin),
-        });
-      });
+      connectionOf(socket).endWith(() =>
+        this.writeAndClose(socket, HTTP_ERRORS.methodNotAllowed, headers.origin, { Allow: 'GET, HEAD, POST, OPTIONS' }),
+      );
     });
   }
 
@@ -68,38 +65,43 @@ export class SocketErrors {
       if (definition === HTTP_ERRORS.requestTimeout && socket.bytesRead > 0) this.options.shed.count('slow_headers');
       const request = failedRequest(error);
       const origin = /\r\norigin:([^\r\n]*)/i.exec(request)?.[1]?.trim();
-      connection.endWith(() => {
-        const cors = origin === undefined ? this.corsHeadersOfUnknown() : this.corsHeadersFor(origin);
-        // A response to HEAD has no body, whatever its status.
-        this.writeAndClose(socket, definition, cors, request.startsWith('HEAD '));
-      });
+      // A response to HEAD has no body, whatever its status.
+      connection.endWith(() => this.writeAndClose(socket, definition, origin, {}, request.startsWith('HEAD ')));
     }
   }
 
   /** Responds to a connection above the limit with 503, and closes it. */
   refuse(socket: Socket): void {
-    this.writeAndClose(socket, SERVICE_UNAVAILABLE, { 'Retry-After': RETRY_AFTER_SECONDS, ...this.corsHeadersOfUnknown() });
+    this.writeAndClose(socket, SERVICE_UNAVAILABLE, undefined, { 'Retry-After': RETRY_AFTER_SECONDS });
   }
 
-  private corsHeadersFor(origin: string | undefined): Record<string, string> {
-    return corsHeaders(this.options.corsOrigins, origin);
-  }
-
-  /** Returns the CORS headers of a response to a request whose headers are unknown: with several origins, none of them can be allowed. */
-  private corsHeadersOfUnknown(): Record<string, string> {
-    const { corsOrigins } = this.options;
-    return this.corsHeadersFor(corsOrigins.length === 1 ? corsOrigins[0] : undefined);
-  }
-
+  /** @param origin undefined if it is not known: of several configured origins, none can be allowed then */
   private writeAndClose(
     socket: Socket,
-    error: HttpErrorDefinition | ErrorDefinition,
+    definition: HttpErrorDefinition | ErrorDefinition,
+    origin: string | undefined,
     extra: Record<string, string>,
     isHeadRequest = false,
   ): void {
-    const { status, headers, body } = errorResponse(error, this.options.publicUrl);
-    const lines = Object.entries({ ...headers, ...extra }).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.write(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${isHeadRequest ? '' : body}`);
+    const { corsOrigins, publicUrl } = this.options;
+    const error = defaultErrorBody(definition);
+    const body = JSON.stringify(error);
+    const help = helpLink(publicUrl, error.code);
+    const headers = {
+      Date: new Date().toUTCString(),
+      'Content-Type': 'application/json',
+      'Content-Length': String(Buffer.byteLength(body)),
+      'Cache-Control': 'no-store',
+      ...(help !== undefined && { Link: help }),
+      'X-Content-Type-Options': 'nosniff',
+      'X-Request-Id': newRequestId(),
+      Connection: 'close',
+      ...corsHeaders(corsOrigins, origin ?? (corsOrigins.length === 1 ? corsOrigins[0] : undefined)),
+      ...extra,
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const statusLine = `HTTP/1.1 ${String(error.status)} ${STATUS_CODES[error.status] ?? ''}\r\n`;
+    socket.write(`${statusLine}${lines.join('')}\r\n${isHeadRequest ? '' : body}`);
     connectionOf(socket).close();
   }
 }
@@ -121,27 +123,4 @@ function failedRequest({ rawPacket, bytesParsed }: ClientError): string {
   if (!Buffer.isBuffer(rawPacket)) return '';
   const text = rawPacket.toString('latin1');
   return text.slice([...text.slice(0, bytesParsed).matchAll(REQUEST_LINE)].at(-1)?.index);
-}
-
-function errorResponse(
-  definition: HttpErrorDefinition | ErrorDefinition,
-  publicUrl: PublicUrl,
-): { status: number; headers: Record<string, string>; body: string } {
-  const error = defaultErrorBody(definition);
-  const body = JSON.stringify(error);
-  const help = helpLink(publicUrl, error.code);
-  return {
-    status: error.status,
-    body,
-    headers: {
-      Date: new Date().toUTCString(),
-      'Content-Type': 'application/json',
-      'Content-Length': String(Buffer.byteLength(body)),
-      'Cache-Control': 'no-store',
-      ...(help !== undefined && { Link: help }),
-      'X-Content-Type-Options': 'nosniff',
-      'X-Request-Id': newRequestId(),
-      Connection: 'close',
-    },
-  };
 }
