@@ -12,7 +12,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { type Context, contexts } from './contexts.js';
 import { useTestApp } from './http/testing/test-app.js';
 import { CLOSE_TIMEOUT_MS, FINISH_TIMEOUT_MS } from './process/config.js';
-import { explain, type RunningService, start, StartupError, urlOf } from './start.js';
+import { explain, urlOf } from './process/startup-errors.js';
+import { type RunningService, start, StartupError } from './start.js';
 
 const CLOSED = 'postgres://127.0.0.1:1/store';
 const FILE = join(tmpdir(), `start-spec-${process.pid}`);

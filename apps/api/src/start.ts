@@ -2,18 +2,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { sanitiseForTerminal } from '@animal-store/access-domain';
-import {
-  Database,
-  DatabaseConnection,
-  formatServer,
-  isDatabaseUnavailable,
-  MigrationLockError,
-  migrateUp,
-  type SecretUrl,
-} from '@animal-store/database';
+import { Database, DatabaseConnection, isDatabaseUnavailable, migrateUp } from '@animal-store/database';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { collectDefaultMetrics } from 'prom-client';
-import { QueryFailedError } from 'typeorm';
 import { type Context, contexts as animalStore } from './contexts.js';
 import { createApp } from './create-app.js';
 import { Draining } from './http/connection.js';
@@ -22,17 +13,14 @@ import { createLogger, type ServiceLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { type AdminServer, startAdminServer } from './process/admin-server.js';
 import { describeIgnored } from './process/ignored-variables.js';
-import { CLOSE_TIMEOUT_MS, type Config, FINISH_TIMEOUT_MS, readConfig, StartupError } from './process/config.js';
+import { CLOSE_TIMEOUT_MS, type Config, FINISH_TIMEOUT_MS, readConfig } from './process/config.js';
+import { explain, explainMigration, listenError, StartupError, urlOf } from './process/startup-errors.js';
 
-export { StartupError } from './process/config.js';
+export { StartupError } from './process/startup-errors.js';
 
 const INITIAL_DELAY_MS = 100;
 const MAX_DELAY_MS = 1_000;
 const WARN_INTERVAL_MS = 60_000;
-/** SQLSTATE of a role that must not migrate. */
-const INSUFFICIENT_PRIVILEGE = '42501';
-/** SQLSTATEs that can pass by themselves elsewhere, but are mistakes in a statement of a migration. A lock timeout is none. */
-const MISTAKES = /^(?:26|3F|42|55(?!P03))/;
 
 export interface RunningService {
   /** http://localhost:3000 */
@@ -80,16 +68,17 @@ export async function start(
   const service = new Service(config, logger, contexts, await createApp({ config, logger, contexts }));
   try {
     await service.listen();
-    onListening(service);
-    await service.connect();
   } catch (error) {
     await service.abandon();
     throw error;
   }
+  onListening(service);
+  await service.connect();
   logger.info({ url: service.url }, 'listening');
   return service;
 }
 
+/** The methods are in the order in which they are called. */
 class Service implements RunningService {
   url = '';
   private admin: AdminServer | undefined;
@@ -132,74 +121,35 @@ class Service implements RunningService {
     this.url = urlOf(this.app.getHttpServer().address() as AddressInfo);
   }
 
-  /** Migrates and connects. If the database is unavailable, retries in the background. */
+  /** Resolves when the database is connected, or after the first failed attempt. */
   async connect(): Promise<void> {
-    if (await this.tryToConnect()) return;
-    this.retryConnecting().catch((error: unknown) => {
+    const retrying = Promise.withResolvers<void>();
+    this.keepConnecting(retrying.resolve).then(retrying.resolve, async (error: unknown) => {
+      await this.abandon();
       this.connected.reject(error);
-      return this.abandon();
     });
+    await Promise.race([this.ready, retrying.promise]);
   }
 
-  close(): Promise<void> {
-    this.endOfGrace.abort();
-    return this.stop(0);
-  }
-
-  drain(): Promise<void> {
-    return this.stop(this.config.drainSeconds * 1000);
-  }
-
-  /** Ends what a failed start has begun. */
-  async abandon(): Promise<void> {
-    this.stopping.abort();
-    await this.app.close();
-    await this.end();
-  }
-
-  private async retryConnecting(): Promise<void> {
-    const { signal } = this.stopping;
-    let delayMs = INITIAL_DELAY_MS;
-    do {
-      await sleep(delayMs, undefined, { signal }).catch(() => undefined);
-      delayMs = Math.min(2 * delayMs, MAX_DELAY_MS);
-    } while (!(await this.tryToConnect()));
-  }
-
-  /**
-   * Returns whether the database is connected, and migrated if configured, or no longer needed. Logs the first failure, then one
-   * failure per minute.
-   * @throws StartupError or Error if the settings must change first
-   */
-  private async tryToConnect(): Promise<boolean> {
-    if (this.isStopping()) return true;
-    try {
-      if (this.config.migrateOnStart) await this.migrate();
-      await this.app.get(DatabaseConnection).open({ onWaiting: () => this.reportReached() });
-      this.reportReached();
-      this.connected.resolve();
-      return true;
-    } catch (error) {
-      if (this.isStopping()) return true;
-      const explained = explain(error, this.config.databaseUrl);
-      if (!isDatabaseUnavailable(error)) throw explained;
-      const now = performance.now();
-      if (this.warnedAt === undefined || now - this.warnedAt >= WARN_INTERVAL_MS) {
-        this.warnedAt = now;
-        this.logger.warn(`${(explained as Error).message}; retrying`);
+  /** Migrates if configured, and connects. Repeats both while the database is unavailable. */
+  private async keepConnecting(onRetry: () => void): Promise<void> {
+    const { config, stopping } = this;
+    for (let delayMs = INITIAL_DELAY_MS; !stopping.signal.aborted; delayMs = Math.min(2 * delayMs, MAX_DELAY_MS)) {
+      try {
+        if (config.migrateOnStart) await this.migrate();
+        await this.app.get(DatabaseConnection).open({ onWaiting: () => this.reportReached() });
+        this.reportReached();
+        this.connected.resolve();
+        return;
+      } catch (error) {
+        if (this.stopped) return;
+        const explained = explain(error, config.databaseUrl);
+        if (!isDatabaseUnavailable(error)) throw explained;
+        this.reportLost(explained as Error);
       }
-      return false;
+      onRetry();
+      await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
-  }
-
-  private isStopping(): boolean {
-    return this.stopping.signal.aborted;
-  }
-
-  /** Logs that the database responds again. */
-  private reportReached(): void {
-    if (this.warnedAt !== undefined) this.logger.info('connected to the database');
-    this.warnedAt = undefined;
   }
 
   private async migrate(): Promise<void> {
@@ -231,6 +181,29 @@ class Service implements RunningService {
     }
   }
 
+  /** Logs the first failure, then one failure per minute. */
+  private reportLost({ message }: Error): void {
+    const now = performance.now();
+    if (this.warnedAt !== undefined && now - this.warnedAt < WARN_INTERVAL_MS) return;
+    this.warnedAt = now;
+    this.logger.warn(`${message}; retrying`);
+  }
+
+  /** Logs that the database responds again. */
+  private reportReached(): void {
+    if (this.warnedAt !== undefined) this.logger.info('connected to the database');
+    this.warnedAt = undefined;
+  }
+
+  close(): Promise<void> {
+    this.endOfGrace.abort();
+    return this.stop(0);
+  }
+
+  drain(): Promise<void> {
+    return this.stop(this.config.drainSeconds * 1000);
+  }
+
   private stop(graceMs: number): Promise<void> {
     return (this.stopped ??= this.shutDown(graceMs));
   }
@@ -252,47 +225,16 @@ class Service implements RunningService {
     await this.end();
   }
 
+  /** Ends what a failed start has begun. */
+  async abandon(): Promise<void> {
+    this.stopping.abort();
+    await this.app.close();
+    await this.end();
+  }
+
   /** Ends what is not the app, after the app. */
   private async end(): Promise<void> {
     await this.admin?.close();
     await this.logger.flushed();
   }
-}
-
-/** Returns the URL of a server that listens on this address, for example http://localhost:3000. */
-export function urlOf({ address, port }: { address: string; port: number }): string {
-  const name = ['127.0.0.1', '::1', '0.0.0.0', '::'].includes(address) ? 'localhost' : address;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${String(port)}`;
-}
-
-function listenError(error: unknown, prefix: '' | 'ADMIN_', host: string, port: number): StartupError {
-  const { code = '', message } = error as NodeJS.ErrnoException;
-  const reasons: Readonly<Record<string, string>> = {
-    EADDRINUSE: `Port ${String(port)} is in use; set ${prefix}PORT to another port.`,
-    EACCES: `Port ${String(port)} requires more privileges; set ${prefix}PORT to 1024 or above.`,
-    EADDRNOTAVAIL: `${prefix}HOST ${host} is not an address of this machine; set ${prefix}HOST to an address of this machine, or to 0.0.0.0 for all IPv4 addresses.`,
-    ENOTSUP: 'This operating system does not support REUSE_PORT.',
-  };
-  return new StartupError(reasons[code] ?? `${prefix}HOST ${host} cannot be used: ${message}`);
-}
-
-/** Returns a StartupError for errors of a migration that a repetition cannot cure, and other errors unchanged. */
-function explainMigration(error: unknown): unknown {
-  if (!(error instanceof QueryFailedError)) return error;
-  const { code = '' } = error as { code?: string };
-  if (code === INSUFFICIENT_PRIVILEGE)
-    return new StartupError(
-      `The database role lacks the privileges to migrate (${error.message}): run "animal-store migrate up" as the owner first.`,
-    );
-  if (isDatabaseUnavailable(error) && !MISTAKES.test(code)) return error;
-  return new StartupError(`The migrations were not applied: ${error.message}\nin the statement ${error.query}`);
-}
-
-/** Returns a StartupError of one line for errors of the database or its settings, and other errors unchanged. */
-export function explain(error: unknown, databaseUrl: SecretUrl): unknown {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const reason = message.split('\n', 1)[0]?.trim() || code || 'no response';
-  if (error instanceof MigrationLockError) return new StartupError(`The migrations were not applied: ${reason}`);
-  if (!isDatabaseUnavailable(error)) return error;
-  return new StartupError(`The database at ${formatServer(databaseUrl)} cannot be used: ${reason}`);
 }

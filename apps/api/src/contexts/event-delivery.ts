@@ -11,7 +11,8 @@ import {
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { context, ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api';
 import { Metrics } from '../observability/metrics.js';
-import { type Config, StartupError } from '../process/config.js';
+import type { Config } from '../process/config.js';
+import { StartupError } from '../process/startup-errors.js';
 
 /** The parent of the runner's statements, so that they create no traces. */
 const UNRECORDED = { traceId: '1'.padStart(32, '0'), spanId: '1'.padStart(16, '0'), traceFlags: TraceFlags.NONE };

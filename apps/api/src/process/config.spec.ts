@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readSecretUrl } from '@animal-store/database';
 import { PublicUrl } from '@animal-store/http-kit';
-import { readConfig, StartupError } from './config.js';
+import { readConfig } from './config.js';
+import { StartupError } from './startup-errors.js';
 
 const DATABASE_URL = 'postgres://store@localhost/store';
 

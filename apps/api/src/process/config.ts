@@ -1,109 +1,28 @@
-import { isIP, isIPv6 } from 'node:net';
-import { isKeyEnvironment, KEY_ENVIRONMENT_RULE } from '@animal-store/access-domain';
-import { FLAG_RULE, parseDatabaseUrl, parseFlag, readSecretUrl, type SecretUrl, splitUrls } from '@animal-store/database';
-import { type CleanedEnv, customCleanEnv, type ExactValidator, makeExactValidator } from 'envalid';
-import ipaddr from 'ipaddr.js';
+import type { SecretUrl } from '@animal-store/database';
+import { type CleanedEnv, customCleanEnv } from 'envalid';
 import { LOG_FORMATS, type LogFormatName } from '../observability/logger.js';
-import { parseRedisUrl } from '../rate-limit/redis-url.js';
-
-/** The reason why the service cannot start. Its message is printed without a stack. */
-export class StartupError extends Error {
-  override readonly name = 'StartupError';
-}
+import { readSecretFiles } from './secret-files.js';
+import { StartupError } from './startup-errors.js';
+import {
+  address,
+  addresses,
+  environmentName,
+  file,
+  flag,
+  httpUrl,
+  integer,
+  line,
+  oneOf,
+  origins,
+  postgresUrl,
+  postgresUrls,
+  redisUrl,
+  share,
+} from './validators.js';
 
 /** Longer than requests normally take. The remaining ones are cut off. Also the maximum wait for a running job. */
 export const FINISH_TIMEOUT_MS = 15_000;
 export const CLOSE_TIMEOUT_MS = 5_000;
-
-/** Declares a variable. The rule is shown in error messages and in docs/variables.md. */
-function validator<T>(rule: string, parse: (text: string) => T | undefined): ExactValidator<T> {
-  const declare = makeExactValidator<T>((text) => {
-    const value = parse(text);
-    if (value === undefined) throw new Error(`must be ${rule}`);
-    return value;
-  });
-  return ((...spec: Parameters<typeof declare>) => ({ ...declare(...spec), rule })) as ExactValidator<T>;
-}
-
-const file = validator('a path', (value) => value);
-
-const line = validator('text without control characters', (value) => (/\p{Cc}/u.test(value) ? undefined : value));
-
-/** Labels of letters, digits, hyphens and underscores. The last one is not a number: names such as `0` and `127.1` mean IPv4 addresses. */
-const HOST_NAME = /^(?:[\w-]{1,63}\.)*(?!(?:\d+|0x[\da-f]*)\.?$)[\w-]{1,63}\.?$/i;
-
-const address = validator('an IP address or host name', (value) => {
-  const [, bracketed] = /^\[(.*)\]$/.exec(value) ?? [];
-  if (bracketed !== undefined) return isIPv6(bracketed) ? bracketed : undefined;
-  return isIP(value) !== 0 || HOST_NAME.test(value) ? value : undefined;
-});
-
-const integer = (minimum: number, maximum: number) =>
-  validator(`an integer from ${String(minimum)} to ${String(maximum)}`, (value) => {
-    const number = Number(value);
-    return /^[0-9]{1,10}$/.test(value) && number >= minimum && number <= maximum ? number : undefined;
-  });
-
-const share = validator('a number from 0 to 1', (value) => (/^(?:0(?:\.[0-9]{1,9})?|1(?:\.0+)?)$/.test(value) ? Number(value) : undefined));
-
-const oneOf = <T extends string>(choices: readonly T[]) =>
-  validator(`one of ${choices.join(', ')}`, (value) => choices.find((choice) => choice === value));
-
-const flag = validator(FLAG_RULE, parseFlag);
-
-const postgresUrl = validator('a postgres:// URL', (value) => {
-  parseDatabaseUrl(value);
-  return value;
-});
-
-const postgresUrls = validator<readonly string[]>('postgres:// URLs, separated by commas', (value) => {
-  const urls = splitUrls(value);
-  for (const url of urls) parseDatabaseUrl(url);
-  return urls;
-});
-
-const redisUrl = validator('a redis:// or rediss:// URL', (value) => {
-  parseRedisUrl(value);
-  return value;
-});
-
-/** Scheme, authority without user name or wildcard, and path. The parser would drop tabs, line breaks and an empty user name. */
-const HTTP_URL = /^https?:\/\/[^\s\p{Cc}/\\?#@*]+(?:\/[^\s\p{Cc}\\?#]*)?$/iu;
-
-const httpUrl = validator('an http(s) URL without user name, query or fragment', (value) => {
-  if (!HTTP_URL.test(value) || !URL.canParse(value)) return undefined;
-  const { origin, pathname } = new URL(value);
-  return origin + toUriPath(pathname.replace(/\/+$/, ''));
-});
-
-/** Percent-encodes the characters that the URL parser leaves in a path, although RFC 3986 does not allow them. */
-function toUriPath(pathname: string): string {
-  return pathname.replace(/%(?![\da-f]{2})|[^\w!$%&'()*+,./:;=@~-]/gi, encodeURIComponent);
-}
-
-const listOf = (rule: string, parse: (item: string) => string | undefined) =>
-  validator<readonly string[]>(`${rule}, separated by commas`, (value) => {
-    const items = value.split(',').map((item) => parse(item.trim()));
-    return items.every((item) => item !== undefined) ? items : undefined;
-  });
-
-/** Returns the origin as browsers send it: in lower case, with Punycode, without a default port. */
-const origins = listOf('origins such as https://app.example.com', (item) => {
-  const url = HTTP_URL.test(item) && URL.canParse(item) ? new URL(item) : undefined;
-  return url?.pathname === '/' ? url.origin : undefined;
-});
-
-const addresses = listOf('IP addresses or CIDR ranges such as 10.0.0.0/8', (item) => {
-  // No zone, and a prefix length from 1 without leading zeros.
-  if (/%|\/0/.test(item)) return undefined;
-  if (isIP(item) !== 0 || ipaddr.IPv4.isValidCIDRFourPartDecimal(item)) return item;
-  // An IPv4-mapped range would match no IPv4 address, or more than it says.
-  return ipaddr.IPv6.isValidCIDR(item) && !ipaddr.IPv6.parseCIDR(item)[0].isIPv4MappedAddress() ? item : undefined;
-});
-
-const environmentName = validator<string>(KEY_ENVIRONMENT_RULE.replace('must be ', ''), (value) =>
-  isKeyEnvironment(value) ? value : undefined,
-);
 
 /**
  * All environment variables of the service. `npx nx documents checks` writes them to `.env.example` and docs/variables.md.
@@ -293,44 +212,6 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       secrets.files.MIGRATION_DATABASE_URL ?? values.MIGRATION_DATABASE_URL ?? secrets.files.DATABASE_URL ?? values.DATABASE_URL,
     redisUrl: secrets.files.REDIS_URL ?? values.REDIS_URL,
   };
-}
-
-/** The variables that a file can replace. The placeholder of one that cannot be read prevents that it is also reported as missing or invalid. */
-const SECRETS = {
-  DATABASE_URL: 'postgres://',
-  DATABASE_REPLICA_URLS: 'postgres://',
-  MIGRATION_DATABASE_URL: 'postgres://',
-  REDIS_URL: 'redis://unread',
-};
-
-type Secret = keyof typeof SECRETS;
-
-interface SecretFiles {
-  readonly files: Readonly<Partial<Record<Secret, { readonly file: string }>>>;
-  /** Current contents of the files, by the name of the variable that they replace. */
-  readonly values: Readonly<Partial<Record<Secret, string>>>;
-  /** One line per file that cannot be used. */
-  readonly problems: readonly string[];
-}
-
-/** Reads the files that variables such as DATABASE_URL_FILE name. */
-function readSecretFiles(env: NodeJS.ProcessEnv): SecretFiles {
-  const files: Partial<Record<Secret, { file: string }>> = {};
-  const values: Partial<Record<Secret, string>> = {};
-  const problems: string[] = [];
-  for (const [name, placeholder] of Object.entries(SECRETS) as [Secret, string][]) {
-    const file = env[`${name}_FILE`];
-    if (!file) continue;
-    if (env[name]) problems.push(`${name}_FILE and ${name} must not both be set`);
-    files[name] = { file };
-    try {
-      values[name] = readSecretUrl({ file });
-    } catch (error) {
-      values[name] = env[name] ?? placeholder;
-      problems.push(`${name}_FILE ${(error as Error).message}`);
-    }
-  }
-  return { files, values, problems };
 }
 
 /** Returns the variables that are not empty. Paths are used unchanged; other values without surrounding white space. */

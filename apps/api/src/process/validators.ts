@@ -1,0 +1,98 @@
+import { isIP, isIPv6 } from 'node:net';
+import { isKeyEnvironment, KEY_ENVIRONMENT_RULE } from '@animal-store/access-domain';
+import { FLAG_RULE, parseDatabaseUrl, parseFlag, splitUrls } from '@animal-store/database';
+import { type ExactValidator, makeExactValidator } from 'envalid';
+import ipaddr from 'ipaddr.js';
+import { parseRedisUrl } from '../rate-limit/redis-url.js';
+
+/** Declares a variable. The rule is shown in error messages and in docs/variables.md. */
+function validator<T>(rule: string, parse: (text: string) => T | undefined): ExactValidator<T> {
+  const declare = makeExactValidator<T>((text) => {
+    const value = parse(text);
+    if (value === undefined) throw new Error(`must be ${rule}`);
+    return value;
+  });
+  return ((...spec: Parameters<typeof declare>) => ({ ...declare(...spec), rule })) as ExactValidator<T>;
+}
+
+export const file = validator('a path', (value) => value);
+
+export const line = validator('text without control characters', (value) => (/\p{Cc}/u.test(value) ? undefined : value));
+
+/** Labels of letters, digits, hyphens and underscores. The last one is not a number: names such as `0` and `127.1` mean IPv4 addresses. */
+const HOST_NAME = /^(?:[\w-]{1,63}\.)*(?!(?:\d+|0x[\da-f]*)\.?$)[\w-]{1,63}\.?$/i;
+
+export const address = validator('an IP address or host name', (value) => {
+  const [, bracketed] = /^\[(.*)\]$/.exec(value) ?? [];
+  if (bracketed !== undefined) return isIPv6(bracketed) ? bracketed : undefined;
+  return isIP(value) !== 0 || HOST_NAME.test(value) ? value : undefined;
+});
+
+export const integer = (minimum: number, maximum: number) =>
+  validator(`an integer from ${String(minimum)} to ${String(maximum)}`, (value) => {
+    const number = Number(value);
+    return /^[0-9]{1,10}$/.test(value) && number >= minimum && number <= maximum ? number : undefined;
+  });
+
+export const share = validator('a number from 0 to 1', (value) =>
+  /^(?:0(?:\.[0-9]{1,9})?|1(?:\.0+)?)$/.test(value) ? Number(value) : undefined,
+);
+
+export const oneOf = <T extends string>(choices: readonly T[]) =>
+  validator(`one of ${choices.join(', ')}`, (value) => choices.find((choice) => choice === value));
+
+export const flag = validator(FLAG_RULE, parseFlag);
+
+export const postgresUrl = validator('a postgres:// URL', (value) => {
+  parseDatabaseUrl(value);
+  return value;
+});
+
+export const postgresUrls = validator<readonly string[]>('postgres:// URLs, separated by commas', (value) => {
+  const urls = splitUrls(value);
+  for (const url of urls) parseDatabaseUrl(url);
+  return urls;
+});
+
+export const redisUrl = validator('a redis:// or rediss:// URL', (value) => {
+  parseRedisUrl(value);
+  return value;
+});
+
+/** Scheme, authority without user name or wildcard, and path. The parser would drop tabs, line breaks and an empty user name. */
+const HTTP_URL = /^https?:\/\/[^\s\p{Cc}/\\?#@*]+(?:\/[^\s\p{Cc}\\?#]*)?$/iu;
+
+export const httpUrl = validator('an http(s) URL without user name, query or fragment', (value) => {
+  if (!HTTP_URL.test(value) || !URL.canParse(value)) return undefined;
+  const { origin, pathname } = new URL(value);
+  return origin + toUriPath(pathname.replace(/\/+$/, ''));
+});
+
+/** Percent-encodes the characters that the URL parser leaves in a path, although RFC 3986 does not allow them. */
+function toUriPath(pathname: string): string {
+  return pathname.replace(/%(?![\da-f]{2})|[^\w!$%&'()*+,./:;=@~-]/gi, encodeURIComponent);
+}
+
+const listOf = (rule: string, parse: (item: string) => string | undefined) =>
+  validator<readonly string[]>(`${rule}, separated by commas`, (value) => {
+    const items = value.split(',').map((item) => parse(item.trim()));
+    return items.every((item) => item !== undefined) ? items : undefined;
+  });
+
+/** Returns the origin as browsers send it: in lower case, with Punycode, without a default port. */
+export const origins = listOf('origins such as https://app.example.com', (item) => {
+  const url = HTTP_URL.test(item) && URL.canParse(item) ? new URL(item) : undefined;
+  return url?.pathname === '/' ? url.origin : undefined;
+});
+
+export const addresses = listOf('IP addresses or CIDR ranges such as 10.0.0.0/8', (item) => {
+  // No zone, and a prefix length from 1 without leading zeros.
+  if (/%|\/0/.test(item)) return undefined;
+  if (isIP(item) !== 0 || ipaddr.IPv4.isValidCIDRFourPartDecimal(item)) return item;
+  // An IPv4-mapped range would match no IPv4 address, or more than it says.
+  return ipaddr.IPv6.isValidCIDR(item) && !ipaddr.IPv6.parseCIDR(item)[0].isIPv4MappedAddress() ? item : undefined;
+});
+
+export const environmentName = validator<string>(KEY_ENVIRONMENT_RULE.replace('must be ', ''), (value) =>
+  isKeyEnvironment(value) ? value : undefined,
+);
