@@ -1,9 +1,8 @@
 import { Clock } from '@animal-store/kernel';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
-import { AuthenticationGuard } from './authentication/authentication.guard.js';
+import { AuthenticationGuard, ScopesGuard } from './authentication/authentication.guard.js';
 import { AuthenticationModule } from './authentication/authentication.module.js';
-import { ScopesGuard } from './authentication/scopes.guard.js';
 import { type Context, ContextsModule } from './contexts/contexts.module.js';
 import { DatabaseModule } from './contexts/database.module.js';
 import { ErrorsModule } from './errors/errors.module.js';

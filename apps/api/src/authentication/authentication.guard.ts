@@ -1,14 +1,17 @@
 import { AuthenticateApiKey } from '@animal-store/access-application';
-import { INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
+import { INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
 import { DatabaseConnection } from '@animal-store/database';
+import { PUBLIC, REQUIRED_SCOPES } from '@animal-store/http-kit';
 import { DomainError, type Principal } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { VERSION_METADATA } from '@nestjs/common/constants.js';
+import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { Count } from '../rate-limit/counter.js';
 import { rateLimitedError, RateLimits } from '../rate-limit/rate-limits.js';
-import { CHALLENGE, routeOf } from './route.js';
 
+const CHALLENGE = 'Bearer realm="animal-store"';
 // RFC 9110, section 11.1: the scheme is case-insensitive.
 const BEARER = /^bearer +(\S.*)$/i;
 
@@ -56,4 +59,49 @@ export class AuthenticationGuard implements CanActivate {
     const exceeded = this.rateLimits.countFailure(request.ip);
     return exceeded instanceof Promise ? exceeded.then(fail) : fail(exceeded);
   }
+}
+
+/** Requires the scopes of the route. Rejects all requests to routes that declare neither scopes nor `@Public`. */
+@Injectable()
+export class ScopesGuard implements CanActivate {
+  canActivate(context: ExecutionContext): true {
+    const { authorization: required } = routeOf(context);
+    if (required === 'public') return true;
+    const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
+    const granted = request.principal?.scopes ?? [];
+    if (required.length > 0 && required.every((scope) => granted.includes(scope))) return true;
+    reply.header('www-authenticate', `${CHALLENGE}, error="insufficient_scope", scope="${required.join(' ')}"`);
+    throw new DomainError(INSUFFICIENT_SCOPE);
+  }
+}
+
+interface Route {
+  /** `public`, or the required scopes. Empty if the route declares nothing; ScopesGuard rejects such routes. */
+  readonly authorization: 'public' | readonly string[];
+  /** The name in logs and metrics: that of the handler, followed by its version unless that is 1. */
+  readonly operation: string;
+}
+
+const reflector = new Reflector();
+
+/** By controller and handler: controllers of several versions may inherit a handler. */
+const routes = new WeakMap<object, Map<object, Route>>();
+
+/** Returns what the decorators of the route declare. */
+function routeOf(context: ExecutionContext): Route {
+  const controller = context.getClass();
+  const handler = context.getHandler();
+  const known = routes.get(controller)?.get(handler);
+  if (known) return known;
+  const targets = [handler, controller];
+  const isPublic = reflector.getAllAndOverride<boolean | undefined>(PUBLIC, targets);
+  const scopes = reflector.getAllAndOverride<readonly string[] | undefined>(REQUIRED_SCOPES, targets) ?? [];
+  const version = reflector.getAllAndOverride<unknown>(VERSION_METADATA, targets);
+  const versions = [version].flat().filter((each) => typeof each === 'string');
+  const route: Route = {
+    authorization: isPublic ? 'public' : scopes,
+    operation: versions.length === 0 || versions.includes('1') ? handler.name : `${handler.name}_v${versions.join('_')}`,
+  };
+  routes.set(controller, (routes.get(controller) ?? new Map<object, Route>()).set(handler, route));
+  return route;
 }

@@ -3,8 +3,7 @@ import { accessPersistence, createAccessUseCases } from '@animal-store/access-in
 import { Clock } from '@animal-store/kernel';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { AuthenticationGuard } from './authentication.guard.js';
-import { ScopesGuard } from './scopes.guard.js';
+import { AuthenticationGuard, ScopesGuard } from './authentication.guard.js';
 
 /** The guards of API keys and scopes. Also the module of the context `access`, which has no routes. */
 @Module({

@@ -1,5 +1,4 @@
-import { MayBeAbsent, Nullable, QueryInteger, QueryTime, Rule, UtcTime } from '@animal-store/http-kit';
-import { parseUtcTime } from '@animal-store/kernel';
+import { MayBeAbsent, Nullable, QueryInteger, Rule } from '@animal-store/http-kit';
 import { describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module, Query, type Type as Class } from '@nestjs/common';
 import { APP_PIPE, NestFactory } from '@nestjs/core';
@@ -131,31 +130,6 @@ class Doubled extends Page {
   declare limit: number;
 }
 
-class Times {
-  @UtcTime()
-  at!: Date;
-
-  @MayBeAbsent()
-  @Nullable()
-  @UtcTime()
-  due?: Date | null;
-
-  @MayBeAbsent()
-  @ValidateNested()
-  @Type(() => Times)
-  inner?: Times;
-}
-
-class Range {
-  @MayBeAbsent()
-  @QueryTime()
-  at?: Date;
-
-  @MayBeAbsent()
-  @QueryTime()
-  due?: Date;
-}
-
 class Plain {}
 
 class Textual {
@@ -265,28 +239,6 @@ describe('a compiled DTO', () => {
     );
     expect(accepted.count).toBeGreaterThan(accepted.nested);
     expect(accepted.nested).toBeGreaterThan(0);
-  });
-
-  it('returns the times and messages of class-validator after the conversion', () => {
-    const given = fc.oneof(
-      fc.date({ noInvalidDate: true }).map((at) => at.toISOString()),
-      fc.constantFrom('2026-05-17T11:30:00+02:00', '2026-02-30T00:00:00Z', '2026-05-17', '', 7n, null, undefined, true, [], {}),
-    );
-    const source = fc.record({ at: given, due: given }, { requiredKeys: [] });
-    const converted = (members: object) =>
-      Object.fromEntries(
-        Object.entries(members).map(([name, text]) => [name, typeof text === 'string' ? (parseUtcTime(text) ?? text) : (text as unknown)]),
-      );
-    let accepted = 0;
-    fc.assert(
-      fc.property(fc.constantFrom(Times, Range), source, fc.option(source, { nil: undefined }), (dto: Class, outer, inner) => {
-        const nested = dto === Times && inner !== undefined;
-        const actual = byEngine(dto, nested ? { ...outer, inner } : outer);
-        expect(actual).toEqual(byLibraries(dto, nested ? { ...converted(outer), inner: converted(inner) } : converted(outer)));
-        if (typeof actual !== 'string') accepted++;
-      }),
-    );
-    expect(accepted).toBeGreaterThan(0);
   });
 
   it.each([

@@ -5,7 +5,7 @@ import { TransformationType, type TypeMetadata } from 'class-transformer';
 // Not public, but its version is pinned, and `@nestjs/mapped-types` reads it too.
 import { defaultMetadataStorage as storage } from 'class-transformer/cjs/storage.js';
 import { getMetadataStorage, ValidationTypes } from 'class-validator';
-import { isObject, MemberRule, type ValidationMetadata } from './member-rule.js';
+import { MemberRule, type ValidationMetadata } from './member-rule.js';
 
 const { PLAIN_TO_CLASS } = TransformationType;
 
@@ -234,6 +234,10 @@ const CONVERSIONS = new Map<unknown, (value: unknown) => unknown>([
   [String, String],
   [Boolean, Boolean],
 ]);
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
 
 /** Converts a value, or each item of a list. */
 function ofItems(convert: Conversion): Conversion {

@@ -94,10 +94,6 @@ export class MemberRule {
   }
 }
 
-export function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}
-
 function isNested(value: unknown): boolean {
-  return value === undefined || isObject(value);
+  return value === undefined || (typeof value === 'object' && value !== null);
 }
