@@ -115,7 +115,8 @@ describe('HEAD', () => {
     ['/v1/pets?limit=2', {}],
     ['/v1/pets?id=0', { headers: { 'if-none-match': '*' } }],
     ['/v1/pets?limit=0', {}],
-    ['/v1/pets', { authorization: 'Bearer wrong' }],
+    ['/v1/pets', WITHOUT_KEY],
+    ['/v1/pets/1', { authorization: 'Bearer wrong' }],
     ['/v1/pets/-1', {}],
     ['/v1/pets/{petId}', {}],
     ['/v1/pets/{petId}', { headers: { 'if-none-match': '*' } }],
@@ -175,15 +176,6 @@ describe('X-Request-Id', () => {
     const response = await api.send(method, path, { ...options, headers });
     expect(response.status).toBe(status);
     expect(response.headers['x-request-id']).toBe('suite-4711');
-  });
-
-  it.each([
-    ['not ASCII', 'é'],
-    ['repeated', ['first', 'second']],
-  ])('is generated if the one sent is %s', async (_what, id) => {
-    const made = (await api.get('/health/live', { headers: { 'x-request-id': id } })).headers['x-request-id'];
-    expect(made).toMatch(/^[\x21-\x7e]{1,128}$/);
-    expect(id).not.toContain(made);
   });
 });
 

@@ -1,11 +1,9 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Client } from 'pg';
 import { Outage } from '../support/outage.js';
 import type { Environment } from '../support/service.js';
 
@@ -92,52 +90,6 @@ describe('a peer that accepts connections but does not respond', () => {
     for (const socket of sockets) socket.destroy();
     collector.close();
   });
-});
-
-describe('SIGTERM', () => {
-  it('closes requests that still run 15 seconds later, and the process exits with code 0', async () => {
-    const service = await serve({ DATABASE_STATEMENT_TIMEOUT_MS: '0' });
-    const other = new Client({ connectionString: outage.database.url });
-    await other.connect();
-    await other.query('BEGIN');
-    await other.query('LOCK TABLE pets.pets IN ACCESS EXCLUSIVE MODE');
-    const read = fetch(`${service.url}/v1/pets`, { headers: { Authorization: `Bearer ${key}` } }).catch(() => 'cut');
-    const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'pets.pets'::regclass`;
-    await waitFor(async () => expect((await other.query(waiting)).rowCount).toBe(1));
-    const stoppedAt = performance.now();
-    const exit = service.stop();
-    expect(await read).toBe('cut');
-    expect(performance.now() - stoppedAt).toBeGreaterThan(14_500);
-    expect(await exit).toBe(0);
-    expect(service.output).toContain('requests or jobs did not finish in time; closing connections');
-    await other.end();
-  });
-
-  it('lets half-received requests end with 408, and one client cannot delay the exit', async () => {
-    const service = await serve({ DRAIN_SECONDS: '1' });
-    const get = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
-    const post = `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 30\r\nAuthorization: Bearer ${key}\r\n\r\n{`;
-    const exit = service.stop();
-    await service.waitFor(/"draining"/);
-    const responses = [get.slice(0, -4), post, get + get.slice(0, 1), get + post, ''].map((part) => sendPart(service.port, part));
-    const startedAt = performance.now();
-    const received = (await Promise.all(responses)).map((response) =>
-      Array.from(response.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => status),
-    );
-    // After a response that closes the connection, the rest is dropped.
-    const either = expect.stringMatching(/200|408/);
-    expect(received.map((all) => all.at(-1))).toEqual(['408', '408', either, either, undefined]);
-    expect(await exit).toBe(0);
-    expect(performance.now() - startedAt).toBeLessThan(11_500 + TOLERANCE_MS);
-    expect(service.output).not.toContain('did not finish in time');
-  });
-
-  /** Opens a connection that sends a part of a request and never ends its side. Resolves to the response. */
-  function sendPart(port: number, part: string): Promise<string> {
-    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined);
-    socket.write(part);
-    return text(socket);
-  }
 });
 
 describe('responses that a client does not read', () => {

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { type HttpResponse, expectError } from './http-response.js';
 
 /** Expects the challenge of a 401 or 403 (RFC 6750, section 3). Ignores its description. */
-export function expectChallenge(response: HttpResponse, expected: Readonly<Record<string, string>>): void {
+function expectChallenge(response: HttpResponse, expected: Readonly<Record<string, string>>): void {
   const challenge = response.headers['www-authenticate'] ?? '';
   expect(challenge).toMatch(/^Bearer realm="animal-store"(?:, [a-z_]+="[^"]*")*$/);
   const parameters = [...challenge.matchAll(/([a-z_]+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value] as const);
