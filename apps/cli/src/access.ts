@@ -11,7 +11,7 @@ import {
 import { connectAccessUseCases, type ConnectedAccessUseCases } from '@animal-store/access-infrastructure';
 import { AS_KEYS, migrateIfLocal, withDatabase } from './database.js';
 import { CliError, EXIT_USAGE, reasonOf } from './failure.js';
-import type { Terminal } from './terminal.js';
+import type { Terminal } from './output.js';
 
 /** Runs `work` on clients and keys, and prints its result, if any. `migrate` migrates the local database first. */
 export async function withAccessUseCases(
@@ -25,7 +25,7 @@ export async function withAccessUseCases(
     const access = await connectAccessUseCases(database.url, operator);
     try {
       const text = await work(access);
-      if (text !== undefined) terminal.stdout.write(text);
+      if (text !== undefined) await terminal.stdout(text);
     } finally {
       await access.close();
     }
@@ -33,10 +33,10 @@ export async function withAccessUseCases(
 }
 
 /** @throws CliError if the key cannot be printed: it is stored, but nobody has seen it */
-export function printNewKey({ keyOutput }: Terminal, { id }: ApiKey, text: string): void {
+export async function printNewKey({ stdout, isDiscarded }: Terminal, { id }: ApiKey, text: string): Promise<void> {
   try {
-    if (keyOutput.isDiscarded) throw new Error('standard output is closed or /dev/null');
-    keyOutput.write(text);
+    if (isDiscarded) throw new Error('standard output is closed or /dev/null');
+    await stdout(text);
   } catch (error) {
     throw new CliError(`key ${String(id)} was created and cannot be printed, so revoke it: ${reasonOf(error)}`);
   }

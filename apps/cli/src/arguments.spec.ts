@@ -10,7 +10,6 @@ import {
   parseLifetime,
   parseRateLimitOrDefault,
   parseScopes,
-  parseShare,
 } from './arguments.js';
 
 describe('a duration', () => {
@@ -39,13 +38,6 @@ describe('an integer', () => {
   it.each(['1', '42', '100'])('may be %s', (text) => expect(parse(text)).toBe(Number(text)));
   it.each(['0', '101', '', ' 1', '1.0', '1e1', '0x1', '-1', '9'.repeat(400)])('is not %j', (text) =>
     expect(() => parse(text)).toThrow('It must be an integer from 1 to 100.'),
-  );
-});
-
-describe('a share', () => {
-  it.each(['0', '1', '0.0001', '.5', '1.0'])('may be %s', (text) => expect(parseShare(text)).toBe(Number(text)));
-  it.each(['', '.', '1.', '1.1', '-0.1', '20%', '1e-4', 'NaN'])('is not %j', (text) =>
-    expect(() => parseShare(text)).toThrow(new InvalidArgumentError('It must be a number from 0 to 1.')),
   );
 });
 

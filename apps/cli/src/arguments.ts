@@ -40,12 +40,6 @@ export function integerParser(minimum: number, maximum: number): (text: string) 
   };
 }
 
-export function parseShare(text: string): number {
-  const value = Number(text);
-  if (/^(?:[0-9]*\.)?[0-9]+$/.test(text) && value <= 1) return value;
-  throw new InvalidArgumentError('It must be a number from 0 to 1.');
-}
-
 /** Parses scopes separated by commas and adds them to `before`: the option may be repeated. */
 export function parseScopes(text: string, before: readonly string[] = []): readonly string[] {
   const scopes = [...new Set([...before, ...text.split(',').map((scope) => scope.trim())])];

@@ -1,43 +1,37 @@
 import type { Client } from '@animal-store/access-domain';
 import type { ConnectedAccessUseCases } from '@animal-store/access-infrastructure';
-import { Argument, type Command } from 'commander';
+import type { Command } from 'commander';
 import { withAccessUseCases } from './access.js';
 import { parseRateLimitOrDefault } from './arguments.js';
-import { addCommand, formatTime, jsonCommand, type JsonOption, toJson, toTable } from './output.js';
-import type { Terminal } from './terminal.js';
+import { formatTime, jsonCommand, type JsonOption, type Terminal, toJson, toTable } from './output.js';
 
 export function addClientsCommand(program: Command, terminal: Terminal): void {
-  const clients = addCommand(program, 'clients', 'Manage clients, which own the API keys.', 'list');
-  const ofClient = (name: string, description: string, example = 'my-app') =>
-    jsonCommand(clients, name, description, example).argument('<name>', 'the name of the client');
-  const change = (work: (access: ConnectedAccessUseCases) => Promise<Client>, { json }: JsonOption, text: string) =>
-    withAccessUseCases(terminal, async (access) => {
-      const client = await work(access);
-      return json ? toJson(clientView(client)) : `The client ${client.name} ${text}\n`;
-    });
+  const clients = program.command('clients').description('Manage clients, which own the API keys.');
+  const ofClient = (name: string, description: string) =>
+    clients.command(name).description(description).argument('<name>', 'the name of the client');
+  const change = (work: (access: ConnectedAccessUseCases) => Promise<Client>, text: string) =>
+    withAccessUseCases(terminal, async (access) => `The client ${(await work(access)).name} ${text}\n`);
 
   jsonCommand(clients, 'list', 'List all clients.').action(({ json }: JsonOption) =>
     withAccessUseCases(terminal, async ({ manageClients }) => {
       const found = await manageClients.list();
-      return json ? toJson(found.map(clientView)) : showClients(terminal, found);
+      return json ? toJson(found.map(clientView)) : showClients(found);
     }),
   );
 
-  ofClient('disable', 'Disable a client. All processes of the service reject its keys within five seconds.').action(
-    (name: string, options: JsonOption) => change(({ manageClients }) => manageClients.disable(name), options, 'is disabled.'),
+  ofClient('disable', 'Disable a client. All processes of the service reject its keys within five seconds.').action((name: string) =>
+    change(({ manageClients }) => manageClients.disable(name), 'is disabled.'),
   );
 
-  ofClient('enable', 'Enable a disabled client, so that its keys are accepted again.').action((name: string, options: JsonOption) =>
-    change(({ manageClients }) => manageClients.enable(name), options, 'is enabled.'),
+  ofClient('enable', 'Enable a disabled client, so that its keys are accepted again.').action((name: string) =>
+    change(({ manageClients }) => manageClients.enable(name), 'is enabled.'),
   );
 
-  ofClient('set-rate-limit', 'Set the rate limit of a client.', 'my-app 600')
-    .addArgument(
-      new Argument('<limit>', 'requests per minute; 0 for no limit, "default" for RATE_LIMIT').argParser(parseRateLimitOrDefault),
-    )
-    .action((name: string, limit: number | 'default', options: JsonOption) => {
+  ofClient('set-rate-limit', 'Set the rate limit of a client.')
+    .argument('<limit>', 'requests per minute; 0 for no limit, "default" for RATE_LIMIT', parseRateLimitOrDefault)
+    .action((name: string, limit: number | 'default') => {
       const rateLimit = limit === 'default' ? undefined : limit;
-      return change(({ manageClients }) => manageClients.setRateLimit(name, rateLimit), options, `${describeLimit(rateLimit)}.`);
+      return change(({ manageClients }) => manageClients.setRateLimit(name, rateLimit), `${describeLimit(rateLimit)}.`);
     });
 }
 
@@ -45,8 +39,8 @@ function clientView({ id, name, rateLimit, disabledAt }: Client) {
   return { id, name, state: stateOf(disabledAt), rateLimit, disabledAt };
 }
 
-function showClients({ stdout }: Terminal, clients: readonly Client[]): string {
-  return toTable(stdout, 'clients', clients, {
+function showClients(clients: readonly Client[]): string {
+  return toTable('clients', clients, {
     ID: ({ id }) => String(id),
     NAME: ({ name }) => name,
     STATE: ({ disabledAt }) => stateOf(disabledAt),

@@ -6,11 +6,10 @@ import {
   parseFlag,
   type Persistence,
   readSecretUrl,
-  type RolePurpose,
   type SecretUrl,
 } from '@animal-store/database';
 import { CliError, EXIT_USAGE, reasonOf } from './failure.js';
-import type { Terminal } from './terminal.js';
+import type { Terminal } from './output.js';
 
 const DEFAULT_DATA_DIR = '.data';
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 };
@@ -18,23 +17,17 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 };
 /** SQLSTATE code insufficient_privilege. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** The variables with the URL of the database, and the role that a command needs, with the name that docs/deployment.md gives it. */
+/** The variables with the URL of the database, and the role that a command needs (docs/deployment.md). */
 interface DatabaseAccess {
   readonly variables: readonly string[];
   readonly role: string;
 }
 
-const withGrants = (purpose: RolePurpose): DatabaseAccess => ({
-  variables: ['DATABASE_URL'],
-  role: `a role with the privileges of "animal-store grants ${purpose}", such as animal_store_${purpose}`,
-});
-const OWNER = 'the owner of the database, such as animal_store_owner';
-
-export const AS_KEYS = withGrants('keys');
-export const AS_SERVICE = withGrants('service');
-export const AS_OWNER: DatabaseAccess = { variables: ['DATABASE_URL'], role: OWNER };
+export const AS_KEYS: DatabaseAccess = { variables: ['DATABASE_URL'], role: 'animal_store_keys' };
+export const AS_SERVICE: DatabaseAccess = { variables: ['DATABASE_URL'], role: 'animal_store_service' };
+export const AS_OWNER: DatabaseAccess = { variables: ['DATABASE_URL'], role: 'animal_store_owner' };
 /** MIGRATION_DATABASE_URL lets commands bypass a connection pooler. */
-export const AS_MIGRATOR: DatabaseAccess = { variables: ['MIGRATION_DATABASE_URL', 'DATABASE_URL'], role: OWNER };
+export const AS_MIGRATOR: DatabaseAccess = { variables: ['MIGRATION_DATABASE_URL', 'DATABASE_URL'], role: 'animal_store_owner' };
 
 /** Where a command finds its database. */
 export interface DatabaseAddress {
@@ -46,9 +39,11 @@ export interface DatabaseAddress {
 
 /** Returns the database URL of the first variable that is set. A variable named NAME_FILE contains the path of a file with the URL. */
 export function databaseUrl({ env }: Terminal, names: readonly string[]): SecretUrl | undefined {
-  const variable = names.flatMap((name) => [name, `${name}_FILE`]).find((name) => env[name]);
-  const value = variable && env[variable];
-  if (!value) return undefined;
+  const given = names.flatMap((name) => [name, `${name}_FILE`]).filter((name) => env[name] !== undefined);
+  const variable = given.find((name) => env[name]) ?? given[0];
+  if (variable === undefined) return undefined;
+  const value = env[variable];
+  if (!value) throw new CliError(`${variable} is empty: set it, or unset it to use the local PostgreSQL`, EXIT_USAGE);
   const url = variable.endsWith('_FILE') ? { file: value } : value;
   try {
     parseDatabaseUrl(readSecretUrl(url));
@@ -57,11 +52,6 @@ export function databaseUrl({ env }: Terminal, names: readonly string[]): Secret
   }
   if (env[`${variable}_FILE`]) throw new CliError(`${variable}_FILE and ${variable} must not both be set`, EXIT_USAGE);
   return url;
-}
-
-/** The folder of the local PostgreSQL. */
-export function dataDirOf({ env }: Terminal): string {
-  return env['DATA_DIR'] || DEFAULT_DATA_DIR;
 }
 
 /** Runs `work` on the database that a variable names, or else on the local one in the data folder, which it starts if required. */
@@ -74,11 +64,11 @@ export async function withDatabase<T>(
   if (url !== undefined) {
     return work({ url, isLocal: false, citus: isCitus(terminal) }).catch((error: unknown) => {
       if ((error as { code?: unknown }).code !== INSUFFICIENT_PRIVILEGE) throw error;
-      throw new CliError(`${reasonOf(error)}; set ${variables.join(' or ')} to the URL of ${role}`);
+      throw new CliError(`${reasonOf(error)}; set ${variables.join(' or ')} to the URL of a role such as ${role}`);
     });
   }
   const { connectLocalPostgres } = await import('@animal-store/local-postgres').catch(reportMissingPostgres);
-  const server = await connectLocalPostgres(dataDirOf(terminal));
+  const server = await connectLocalPostgres(terminal.env['DATA_DIR'] || DEFAULT_DATA_DIR);
   const stopAndExit = (signal: keyof typeof EXIT_CODES) => void server.stop().finally(() => process.exit(EXIT_CODES[signal]));
   process.on('SIGINT', stopAndExit).on('SIGTERM', stopAndExit);
   try {

@@ -4,18 +4,12 @@ import type { DataSource } from 'typeorm';
 import { parseEventId } from './arguments.js';
 import { AS_SERVICE, withDatabase, withDataSource } from './database.js';
 import { CliError, oneLine } from './failure.js';
-import { type Columns, addCommand, formatTime, jsonCommand, type JsonOption, toJson, toTable } from './output.js';
-import type { Terminal } from './terminal.js';
-
-interface Options extends JsonOption {
-  readonly event?: bigint;
-  readonly type?: string;
-}
+import { type Columns, formatTime, jsonCommand, type JsonOption, type Terminal, toJson, toTable } from './output.js';
 
 export function addEventsCommand(program: Command, terminal: Terminal): void {
-  const events = addCommand(program, 'events', 'Show subscriptions to events, and retry parked events.', 'list');
+  const events = program.command('events').description('Show subscriptions to events, and retry parked events.');
   const run = async (work: (dataSource: DataSource) => Promise<string>) => {
-    terminal.stdout.write(await withDatabase(terminal, AS_SERVICE, (database) => withDataSource(database, work)));
+    await terminal.stdout(await withDatabase(terminal, AS_SERVICE, (database) => withDataSource(database, work)));
   };
   const list = <Row>(
     name: string,
@@ -27,7 +21,7 @@ export function addEventsCommand(program: Command, terminal: Terminal): void {
     jsonCommand(events, name, description).action(({ json }: JsonOption) =>
       run(async (dataSource) => {
         const rows = await read(dataSource);
-        return json ? toJson(rows) : toTable(terminal.stdout, items, rows, columns);
+        return json ? toJson(rows) : toTable(items, rows, columns);
       }),
     );
 
@@ -55,30 +49,31 @@ export function addEventsCommand(program: Command, terminal: Terminal): void {
     },
   );
 
-  jsonCommand(events, 'retry', 'Retry parked events, before newer events of the same aggregates.', 'pets-follow-orders')
+  events
+    .command('retry')
+    .description('Retry parked events, before newer events of the same aggregates.')
     .argument('<subscription>', 'the name of the subscription')
     .option('--event <position>', 'retry only the events of the same aggregate as the event at this position', parseEventId)
-    .action((subscription: string, { json, event }: Options) =>
+    .action((subscription: string, { event }: { readonly event?: bigint }) =>
       run(async (dataSource) => {
         const retried = await retryParkedEvents(dataSource, subscription, event);
         if (retried === 0) throw new CliError(`the subscription ${subscription} has no such parked event`);
-        return json ? toJson({ retried }) : `${String(retried)} parked events are retried.\n`;
+        return `${String(retried)} parked events are retried.\n`;
       }),
     );
 
-  jsonCommand(
-    events,
-    'forget',
-    'Remove a subscription that no release has any more, or remove one type of events from a subscription. The events are not handled.',
-    'pets-follow-orders',
-  )
+  events
+    .command('forget')
+    .description(
+      'Remove a subscription that no release has any more, or remove one type of events from a subscription. The events are not handled.',
+    )
     .argument('<subscription>', 'the name of the subscription')
     .option('--type <type>', 'remove only this type of events, including the parked events of this type')
-    .action((subscription: string, { json, type }: Options) =>
+    .action((subscription: string, { type }: { readonly type?: string }) =>
       run(async (dataSource) => {
         const name = type === undefined ? `subscription ${subscription}` : `type ${type} in the subscription ${subscription}`;
         if (!(await forgetSubscription(dataSource, subscription, type))) throw new CliError(`there is no ${name}`);
-        return json ? toJson({ forgotten: { subscription, ...(type !== undefined && { type }) } }) : `The ${name} is forgotten.\n`;
+        return `The ${name} is forgotten.\n`;
       }),
     );
 }

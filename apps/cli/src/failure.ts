@@ -19,32 +19,20 @@ export class CliError extends Error {
 
 /** SQLSTATE codes undefined_table and invalid_schema_name. */
 const NOT_MIGRATED = ['42P01', '3F000'];
-/** SQLSTATE code read_only_sql_transaction. */
-const READ_ONLY = '25006';
 
 export function describeFailure(error: unknown): { readonly line: string; readonly exitCode: number } {
   if (error instanceof CliError) return { line: oneLine(error.message), exitCode: error.exitCode };
   if (error instanceof DomainError) return { line: oneLine(error.message), exitCode: error.kind === 'invalid' ? EXIT_USAGE : EXIT_FAILURE };
-  const { code } = error as { code?: unknown };
   const text = reasonOf(error);
-  if (NOT_MIGRATED.includes(String(code))) return { line: 'the tables are missing: run "migrate up" first', exitCode: EXIT_FAILURE };
-  if (code === READ_ONLY) return { line: `the database is read-only: ${text}`, exitCode: EXIT_FAILURE };
-  if (isDatabaseUnavailable(error)) return { line: `the database cannot be used: ${text}`, exitCode: EXIT_FAILURE };
-  return { line: text, exitCode: EXIT_FAILURE };
+  if (NOT_MIGRATED.includes(String((error as { code?: unknown }).code)))
+    return { line: 'the tables are missing: run "migrate up" first', exitCode: EXIT_FAILURE };
+  return { line: isDatabaseUnavailable(error) ? `the database cannot be used: ${text}` : text, exitCode: EXIT_FAILURE };
 }
 
 /** Returns the message. The error of a connection that failed at several addresses has a code but no message. */
 export function reasonOf(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
   return oneLine(String(message || code || error));
-}
-
-/** Returns the message in the style of commander: a line that begins with a lower-case word and does not end with a full stop. */
-export function inErrorStyle(message: string): string {
-  return oneLine(message)
-    .replace(/^[A-Z](?=[a-z]*\s)/, (letter) => letter.toLowerCase())
-    .replace(' is invalid. It ', ' is invalid: it ')
-    .replace(/\.$/, '');
 }
 
 export function oneLine(text: string): string {

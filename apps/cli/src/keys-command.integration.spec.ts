@@ -119,20 +119,10 @@ describe('animal-store keys', () => {
     await store.run('keys', 'revoke', '2');
     await query(store.url, "UPDATE access.api_keys SET last_used_at = '2026-11-21T12:00:00.5Z' WHERE id = 2");
     const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`;
-    expect((await store.run('keys', 'list')).stdout).toMatch(
-      new RegExp(
-        [
-          '^ID +PREFIX +CLIENT +STATE +EXPIRES +LAST USED',
-          '1 +ast_production_\\w{6} +acme +active +in 23 hours +-',
-          '2 +ast_production_\\w{6} +b +revoked +in 23 hours +\\d+ \\w+ ago\n$',
-        ].join('\n'),
-      ),
-    );
-    const { stdout } = await store.run('keys', 'list', '--wide');
-    const [header, first, second, end] = stdout.split('\n');
-    expect(header).toMatch(/^ID +PREFIX +CLIENT +STATE +EXPIRES +LAST USED +CREATED +REVOKED +SCOPES$/);
-    expect(first).toMatch(new RegExp(`^1 +ast_production_\\w{6} +acme +active +${time} +- +${time} +- +${ALL}$`));
-    expect(second).toMatch(new RegExp(`^2 +ast_production_\\w{6} +b +revoked +${time} +2026-11-21T12:00:00Z +${time} +${time} +${ALL}$`));
+    const [header, first, second, end] = (await store.run('keys', 'list')).stdout.split('\n');
+    expect(header).toMatch(/^ID +PREFIX +CLIENT +STATE +EXPIRES +LAST USED +SCOPES$/);
+    expect(first).toMatch(new RegExp(`^1 +ast_production_\\w{6} +acme +active +${time} +- +${ALL}$`));
+    expect(second).toMatch(new RegExp(`^2 +ast_production_\\w{6} +b +revoked +${time} +2026-11-21T12:00:00Z +${ALL}$`));
     expect(end).toBe('');
     const listed = json<Record<string, string>[]>(await store.run('keys', 'list', '--json'));
     expect(listed).toEqual([
@@ -145,10 +135,7 @@ describe('animal-store keys', () => {
         lastUsedAt: '2026-11-21T12:00:00.500Z',
       },
     ]);
-    const columns = second?.split(/ {2,}/);
-    expect([4, 6, 7].map((column) => columns?.[column])).toEqual(
-      ['expiresAt', 'createdAt', 'revokedAt'].map((name) => toSeconds(listed[1]?.[name])),
-    );
+    expect(second?.split(/ {2,}/)[4]).toBe(toSeconds(listed[1]?.['expiresAt']));
     expect(json(await store.run('keys', 'list', '--client', 'b', '--json'))).toEqual(listed.slice(1));
     expect(await store.run('keys', 'list', '--client', 'nobody')).toEqual({ exitCode: 0, stdout: 'No keys.\n', stderr: '' });
   });
@@ -175,7 +162,7 @@ describe('animal-store keys', () => {
     expect(await store.run('keys', 'rotate', rotated.prefix)).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: 'error: the API key is expired\n',
+      stderr: 'error: The API key is expired.\n',
     });
   });
 
@@ -203,7 +190,7 @@ describe('animal-store keys', () => {
     expect(revoked.stdout).toBe(`Key ${String(id)} (${prefix}) of the client acme was revoked at ${toSeconds(revokedAt)}.\n`);
     expect(await isValid(key)).toBe(false);
     expect((await store.run('keys', 'revoke', String(id))).stdout).toBe(revoked.stdout);
-    expect(await store.run('keys', 'revoke', '77')).toEqual({ exitCode: 1, stdout: '', stderr: 'error: no API key matches 77\n' });
+    expect(await store.run('keys', 'revoke', '77')).toEqual({ exitCode: 1, stdout: '', stderr: 'error: No API key matches 77.\n' });
   });
 });
 
@@ -225,7 +212,7 @@ describe('animal-store clients', () => {
     expect(await store.run('clients', 'disable', 'nobody')).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: 'error: no client has the name nobody\n',
+      stderr: 'error: No client has the name nobody.\n',
     });
 
     const audit = await store.run('keys', 'audit', '--json');
@@ -280,26 +267,26 @@ describe('animal-store clients', () => {
 
   it('are shown with their state and rate limit, of which 0 is no limit', async () => {
     for (const client of ['a', 'b', 'c']) await store.run('keys', 'create', '--client', client);
-    const setLimit = (name: string, limit: string, ...options: string[]) => store.run('clients', 'set-rate-limit', name, limit, ...options);
+    const setLimit = (name: string, limit: string) => store.run('clients', 'set-rate-limit', name, limit);
     const enabled = { state: 'enabled', disabledAt: null };
-    expect(json(await setLimit('a', '0', '--json'))).toEqual({ id: 1, name: 'a', ...enabled, rateLimit: 0 });
+    await setLimit('a', '0');
     expect((await setLimit('b', '120')).stdout).toBe('The client b may send 120 requests per minute.\n');
     expect((await setLimit('c', 'default')).stdout).toBe('The client c has the default rate limit.\n');
-    const disabled = json<{ disabledAt: string }>(await store.run('clients', 'disable', 'c', '--json'));
-    expect(disabled).toEqual({ id: 3, name: 'c', state: 'disabled', rateLimit: null, disabledAt: expect.stringMatching(/Z$/) });
-
+    await store.run('clients', 'disable', 'c');
+    const clients = json<{ disabledAt: string }[]>(await store.run('clients', 'list', '--json'));
+    const disabledAt = clients[2]?.disabledAt;
     const { stdout } = await store.run('clients', 'list');
     expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
       ['ID', 'NAME', 'STATE', 'RATE LIMIT', 'DISABLED'],
       ['1', 'a', 'enabled', '0', '-'],
       ['2', 'b', 'enabled', '120', '-'],
-      ['3', 'c', 'disabled', 'default', toSeconds(disabled.disabledAt)],
+      ['3', 'c', 'disabled', 'default', toSeconds(disabledAt)],
       [''],
     ]);
-    expect(json(await store.run('clients', 'list', '--json'))).toEqual([
+    expect(clients).toEqual([
       { id: 1, name: 'a', ...enabled, rateLimit: 0 },
       { id: 2, name: 'b', ...enabled, rateLimit: 120 },
-      disabled,
+      { id: 3, name: 'c', state: 'disabled', rateLimit: null, disabledAt: expect.stringMatching(/Z$/) },
     ]);
   });
 });

@@ -14,8 +14,7 @@ import {
 } from './arguments.js';
 import { AS_KEYS, databaseUrl, loadScopes } from './database.js';
 import { CliError, EXIT_USAGE } from './failure.js';
-import { addCommand, type Columns, formatRelativeTime, formatTime, jsonCommand, type JsonOption, toJson, toTable } from './output.js';
-import type { Terminal } from './terminal.js';
+import { formatTime, jsonCommand, type JsonOption, type Terminal, toJson, toTable } from './output.js';
 
 interface CreateOptions extends JsonOption {
   readonly client: string;
@@ -29,13 +28,12 @@ interface CreateOptions extends JsonOption {
 interface ListOptions extends JsonOption {
   readonly client?: string;
   readonly expiresWithin?: number;
-  readonly wide?: boolean;
 }
 
 export function addKeysCommand(program: Command, terminal: Terminal): void {
-  const keys = addCommand(program, 'keys', 'Manage API keys.', 'list');
+  const keys = program.command('keys').description('Manage API keys.');
 
-  jsonCommand(keys, 'create', 'Create an API key and print the key. The key cannot be shown again.', '--client my-app --expires-in 90d')
+  jsonCommand(keys, 'create', 'Create an API key and print the key. The key cannot be shown again.')
     .requiredOption('--client <name>', 'name of the client that owns the key; created if it does not exist', parseClientName)
     .option('--scope <scopes>', 'scopes of the key, such as pets:read, separated by commas (default: all scopes)', parseScopes)
     .option('--expires-in <duration>', 'lifetime of the key, such as 90d (default: never expires)', parseLifetime)
@@ -67,30 +65,24 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
           if (!created)
             return json ? toJson({ created: false, client }) : `The client ${client} already has an active key; no key was created.\n`;
           const { key, secret } = created;
-          printNewKey(terminal, key, json ? toJson({ created: true, ...newKeyView(key, secret) }) : showNewKey(key, secret));
+          await printNewKey(terminal, key, json ? toJson({ created: true, ...keyView(key), key: secret }) : showNewKey(key, secret));
           return undefined;
         },
         { migrate: true },
       );
     });
 
-  jsonCommand(keys, 'list', 'List keys, without their secrets.', '--client my-app')
+  jsonCommand(keys, 'list', 'List keys, without their secrets.')
     .option('--client <name>', 'only keys of this client')
     .option('--expires-within <duration>', 'only active keys that expire within this time, such as 30d', parseDuration)
-    .option('--wide', 'show all columns, and exact times')
-    .action(({ client, expiresWithin, wide, json }: ListOptions) =>
+    .action(({ client, expiresWithin, json }: ListOptions) =>
       withAccessUseCases(terminal, async ({ manageApiKeys }) => {
         const keys = await manageApiKeys.list({ clientName: client, expiresWithinMs: expiresWithin });
-        return json ? toJson(keys.map(({ key, state }) => ({ ...keyView(key), state }))) : showKeys(terminal, keys, wide);
+        return json ? toJson(keys.map(({ key, state }) => ({ ...keyView(key), state }))) : showKeys(keys);
       }),
     );
 
-  jsonCommand(
-    keys,
-    'rotate',
-    'Replace a key by a new one with the same client and scopes. The old key expires after an overlap.',
-    '2 --overlap 12h',
-  )
+  jsonCommand(keys, 'rotate', 'Replace a key by a new one with the same client and scopes. The old key expires after an overlap.')
     .argument('<key>', 'id, visible prefix, or the whole key')
     .addOption(
       new Option('--overlap <duration>', 'how long the old key remains valid; with 0s, the old key expires immediately')
@@ -101,14 +93,14 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
       withAccessUseCases(terminal, async ({ manageApiKeys }) => {
         const { key, secret, retired } = await manageApiKeys.rotate(reference, overlap);
         const text = json
-          ? toJson({ ...newKeyView(key, secret), retired: keyView(retired) })
+          ? toJson({ ...keyView(key), key: secret, retired: keyView(retired) })
           : `${showNewKey(key, secret)}Key ${nameOf(retired)} expires ${expiryOf(retired)}.\n`;
-        printNewKey(terminal, key, text);
+        await printNewKey(terminal, key, text);
         return undefined;
       }),
     );
 
-  jsonCommand(keys, 'revoke', 'Revoke a key. All processes of the service reject it within five seconds.', '2')
+  jsonCommand(keys, 'revoke', 'Revoke a key. All processes of the service reject it within five seconds.')
     .argument('<key>', 'id, visible prefix, or the whole key')
     .action((reference: string, { json }: JsonOption) =>
       withAccessUseCases(terminal, async ({ manageApiKeys }) => {
@@ -118,7 +110,7 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
       }),
     );
 
-  jsonCommand(keys, 'audit', 'List changes to keys and clients and who made them, newest first.', '--limit 10')
+  jsonCommand(keys, 'audit', 'List changes to keys and clients and who made them, newest first.')
     .addOption(
       new Option('--limit <n>', `maximum number of changes, up to ${String(MAX_AUDIT_LIMIT)}`)
         .argParser(integerParser(1, MAX_AUDIT_LIMIT))
@@ -133,7 +125,7 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
       withAccessUseCases(terminal, async ({ manageApiKeys }) => {
         const { events, next } = await manageApiKeys.listAudit({ limit, after });
         if (json) return toJson({ events: events.map(eventView), next });
-        return `${showEvents(terminal, events)}${next === undefined ? '' : `Older changes: --after ${String(next)}\n`}`;
+        return `${showEvents(events)}${next === undefined ? '' : `Older changes: --after ${String(next)}\n`}`;
       }),
     );
 }
@@ -150,10 +142,6 @@ function keyView({ id, prefix, client, scopes, createdAt, expiresAt, revokedAt, 
   return { id, prefix, client: client.name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt };
 }
 
-function newKeyView({ id, prefix, client, scopes, createdAt, expiresAt }: ApiKey, secret: ApiKeySecret) {
-  return { id, key: secret, prefix, client: client.name, scopes, createdAt, expiresAt };
-}
-
 function showNewKey(key: ApiKey, secret: ApiKeySecret): string {
   const note = key.client.disabledAt ? '\nThe client is disabled: the key is rejected until the client is enabled.\n' : '';
   return `Key ${String(key.id)} of the client ${key.client.name}, scopes ${key.scopes.join(' ')}, expires ${expiryOf(key)}:
@@ -164,30 +152,24 @@ Store it now: it cannot be shown again. Only its SHA-256 hash is stored.
 ${note}`;
 }
 
-function showKeys({ stdout }: Terminal, keys: readonly ListedApiKey[], wide = false): string {
-  const time = wide ? formatTime : formatRelativeTime;
-  const columns: Columns<ListedApiKey> = {
+function showKeys(keys: readonly ListedApiKey[]): string {
+  return toTable('keys', keys, {
     ID: ({ key }) => String(key.id),
     PREFIX: ({ key }) => key.prefix,
     CLIENT: ({ key }) => key.client.name,
     STATE: ({ state }) => state,
-    EXPIRES: ({ key }) => time(key.expiresAt),
-    'LAST USED': ({ key }) => time(key.lastUsedAt),
-  };
-  const others: Columns<ListedApiKey> = {
-    CREATED: ({ key }) => time(key.createdAt),
-    REVOKED: ({ key }) => time(key.revokedAt),
+    EXPIRES: ({ key }) => formatTime(key.expiresAt),
+    'LAST USED': ({ key }) => formatTime(key.lastUsedAt),
     SCOPES: ({ key }) => key.scopes.join(' '),
-  };
-  return toTable(stdout, 'keys', keys, wide ? { ...columns, ...others } : columns);
+  });
 }
 
 function eventView({ id, occurredAt, operator, databaseRole, action, clientId, clientName, keyId, keyPrefix, details }: AuditEvent) {
   return { id, occurredAt, operator, databaseRole, action, clientId, client: clientName, keyId, keyPrefix, details };
 }
 
-function showEvents({ stdout }: Terminal, events: readonly AuditEvent[]): string {
-  return toTable(stdout, 'changes', events, {
+function showEvents(events: readonly AuditEvent[]): string {
+  return toTable('changes', events, {
     ID: ({ id }) => String(id),
     TIME: ({ occurredAt }) => formatTime(occurredAt),
     OPERATOR: ({ operator }) => operator,

@@ -3,33 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { useAnimalStore } from './testing/run-animal-store.js';
-import { runInShell, runProgram, runProgramIn, runProgramWithoutReader } from './testing/run-program.js';
+import { runInShell, runProgram, runProgramIn } from './testing/run-program.js';
 
 const migrated = useAnimalStore();
 
-it('ends without an error if the reader of its output closes the pipe', async () => {
-  expect(await runProgramWithoutReader('--help')).toEqual({ exitCode: 0, stderr: '' });
-});
-
 it.each([
-  ['at all', '1<"$MAIN"', 'EBADF: bad file descriptor, write'],
-  ['completely', '>"$FILE"', 'EFBIG: file too large, write'],
-])('reports that a result cannot be written %s', async (_, redirection, reason) => {
-  const folder = await mkdtemp(join(tmpdir(), 'animal-store-cli-'));
-  // At most one block. The file of a coverage run is longer.
-  const script = `unset NODE_V8_COVERAGE; ulimit -f 1; animal_store --help ${redirection}`;
-  expect(await runInShell({ FILE: join(folder, 'help') }, script)).toEqual({
-    exitCode: 1,
-    stdout: '',
-    stderr: `error: standard output cannot be written: ${reason}\n`,
-  });
-  await rm(folder, { recursive: true });
-});
-
-it.each([
-  ['1<"$MAIN"', 'EBADF: bad file descriptor, write'],
+  ['>/dev/full', 'ENOSPC: no space left on device, write'],
   ['>&-', 'standard output is closed or /dev/null'],
-  ['| true', 'EPIPE: broken pipe, write'],
+  ['| true', 'write EPIPE'],
 ])('names a new key that cannot be printed with %s', async (redirection, reason) => {
   const stderr = expect.stringMatching(`^error: key \\d+ was created and cannot be printed, so revoke it: ${reason}\n1\n$`);
   const script = `{ animal_store keys create --client acme 2>&3; echo $? >&3; } 3>&2 ${redirection}`;
@@ -50,9 +31,8 @@ it('requires DATABASE_URL if PostgreSQL is not part of the installation', async 
 it('reads .env in the working directory, and uses the data folder .data in it by default', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-cli-'));
   await writeFile(join(folder, '.data'), 'a file cannot be a data folder');
-  const stderr = expect.stringMatching(/^error: the data folder \.data cannot be used: EEXIST/);
-  for (const environment of [{}, { DATA_DIR: '' }] as Record<string, string>[])
-    expect(await runProgramIn(folder, environment, 'keys', 'list')).toEqual({ exitCode: 1, stdout: '', stderr });
+  const stderr = expect.stringMatching(/^error: The data folder \.data cannot be used: EEXIST/);
+  expect(await runProgramIn(folder, {}, 'keys', 'list')).toEqual({ exitCode: 1, stdout: '', stderr });
   await writeFile(join(folder, '.env'), 'DATABASE_URL=mysql://elsewhere\n');
   expect(await runProgramIn(folder, {}, 'keys', 'list')).toEqual({
     exitCode: 2,

@@ -1,83 +1,42 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { DatabaseClient, type SecretUrl } from '@animal-store/database';
 import type { Command } from 'commander';
-import { from as copyFrom } from 'pg-copy-streams';
-import { integerParser, parseShare } from './arguments.js';
-import { AS_OWNER, migrateIfLocal, withDatabase } from './database.js';
-import { demoPets, type DemoOptions, type DemoPet } from './demo-pets.js';
-import { CliError, EXIT_USAGE } from './failure.js';
-import { jsonCommand, type JsonOption, toJson } from './output.js';
-import { progressBar, type Terminal } from './terminal.js';
+import { integerParser } from './arguments.js';
+import { AS_OWNER, migrateIfLocal, withDatabase, withDataSource } from './database.js';
+import type { Terminal } from './output.js';
 
 const MAX_COUNT = 1_000_000_000;
-const ROWS_PER_CHUNK = 1_000;
-const CONNECT_TIMEOUT_MS = 5_000;
+const NAMES =
+  'Alma Apollo Archie Bella Biscuit Bruno Charlie Cleo Daisy Echo Felix Freya Ginger Hugo Iris Juno Kiki Luna Max Milo Nala Otto Poppy Rex Ruby Simba Teddy Willow Zoe';
+/** The kinds of animals. The id of a category is the index of the kind, divided by 4. */
+const KINDS = 'Beagle,Corgi,Poodle,Whippet,Bengal,Manx,Persian,Siamese,Angora,Lionhead,Lop,Rex Rabbit,Canary,Cockatiel,Conure,Lovebird';
 
-interface Options extends DemoOptions, JsonOption {
-  readonly count: number;
-}
-
-type SeededPets = Record<DemoPet['status'], number>;
+/** Without `ORDER BY` and joins, `random()` is called in the order of the rows, so equal seeds give equal pets. */
+const INSERT = `
+  INSERT INTO pets.pets (name, category_id, status)
+  SELECT names[1 + floor(random() * cardinality(names))::int] || ' the ' || kinds[kind], 1 + (kind - 1) / 4,
+    CASE WHEN share < 0.0001 THEN 'pending' WHEN share < 0.2 THEN 'sold' ELSE 'available' END
+  FROM (
+    SELECT string_to_array($2, ' ') AS names, string_to_array($3, ',') AS kinds, 1 + floor(random() ^ 2 * 16)::int AS kind, random() AS share
+    FROM generate_series(1, $1::bigint) OFFSET 0
+  ) AS rolled`;
 
 export function addSeedCommand(program: Command, terminal: Terminal): void {
-  jsonCommand(program, 'seed', 'Add demo animals. The same seed generates the same animals.', '--count 1000')
+  program
+    .command('seed')
+    .description('Add demo animals. The same seed generates the same animals.')
     .requiredOption('--count <n>', 'number of animals', integerParser(1, MAX_COUNT))
-    .option('--seed <n>', 'seed of the generator', integerParser(0, 2 ** 32 - 1), 1)
-    .option('--pending-share <share>', 'share of pending animals, from 0 to 1', parseShare, 0.0001)
-    .option('--sold-share <share>', 'share of sold animals, from 0 to 1', parseShare, 0.2)
-    .action(async ({ json = false, ...options }: Options) => {
-      if (options.pendingShare + options.soldShare > 1)
-        throw new CliError('--pending-share and --sold-share must not add up to more than 1', EXIT_USAGE);
+    .option('--seed <n>', 'seed of the generator', integerParser(0, MAX_COUNT), 1)
+    .action(async ({ count, seed }: Record<'count' | 'seed', number>) => {
       await withDatabase(terminal, AS_OWNER, async (database) => {
         await migrateIfLocal(database);
-        const progress = progressBar(json ? { write: () => undefined } : terminal.stderr, options.count);
-        const startedAt = performance.now();
-        const byStatus = await seedPets(database.url, options, progress.update).finally(progress.clear);
-        const seconds = (performance.now() - startedAt) / 1000;
-        const counts = Object.entries(byStatus).map(([status, count]) => `${count.toLocaleString('en')} ${status}`);
-        terminal.stdout.write(
-          json
-            ? toJson({ count: options.count, seed: options.seed, byStatus, seconds: Number(seconds.toFixed(3)) })
-            : `Added ${options.count.toLocaleString('en')} pets in ${seconds.toFixed(1)} s: ${counts.join(', ')}.\n`,
-        );
+        await withDataSource(database, async (dataSource) => {
+          await dataSource.transaction(async (manager) => {
+            await manager.query('SELECT setseed($1)', [seed / MAX_COUNT]);
+            await manager.query(INSERT, [count, NAMES, KINDS]);
+          });
+          // Vacuums and updates the planner statistics now instead of waiting for autovacuum.
+          await dataSource.query('VACUUM (ANALYZE) pets.pets');
+        });
       });
+      await terminal.stdout(`Added ${count.toLocaleString('en')} pets.\n`);
     });
-}
-
-/** Inserts demo pets in one statement, all or none. Calls `onProgress` with the number of pets sent so far. */
-async function seedPets(databaseUrl: SecretUrl, options: Options, onProgress: (sent: number) => void): Promise<SeededPets> {
-  const seeded: SeededPets = { available: 0, pending: 0, sold: 0 };
-  const client = new DatabaseClient({
-    url: databaseUrl,
-    application_name: 'animal-store seed',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-  });
-  // A lost connection also fails the running statement, which reports it.
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    const copy = client.query(copyFrom('COPY pets.pets (name, category_id, status) FROM STDIN'));
-    await pipeline(Readable.from(copyLines(options, seeded, onProgress)), copy);
-    // Vacuums and updates the planner statistics now instead of waiting for autovacuum.
-    await client.query('VACUUM (ANALYZE) pets.pets');
-    return seeded;
-  } finally {
-    await client.end();
-  }
-}
-
-/** Yields lines in the text format of COPY. Demo names need no escaping. */
-function* copyLines(options: Options, seeded: SeededPets, onProgress: (sent: number) => void): Generator<string> {
-  const pets = demoPets(options);
-  for (const chunk of Array(Math.ceil(options.count / ROWS_PER_CHUNK)).keys()) {
-    const sent = chunk * ROWS_PER_CHUNK;
-    const rows = Math.min(ROWS_PER_CHUNK, options.count - sent);
-    yield Array.from({ length: rows }, () => {
-      const { name, categoryId, status } = pets.next().value;
-      seeded[status]++;
-      return `${name}\t${String(categoryId)}\t${status}\n`;
-    }).join('');
-    onProgress(sent + rows);
-  }
 }

@@ -49,11 +49,9 @@ export {
   migrationState,
   type MigrationStatus,
   migrationStatus,
-  migrationToUndo,
   /** @public For a migration that creates an index concurrently. */
   withoutLockTimeout,
 } from './migrations/migrations.js';
-export { missingPrivileges } from './migrations/missing-privileges.js';
 
 // events: stored with the row, handled once by each subscription.
 export { appendEvents, eventsPersistence } from './events/event-log.js';

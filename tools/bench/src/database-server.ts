@@ -48,7 +48,7 @@ export class DatabaseServer {
     const program = join(workspace, 'apps/cli/dist/main.js');
     const cli = async (...args: string[]) => (await promisify(execFile)(process.execPath, [program, ...args], { env })).stdout;
     await cli('migrate', 'up');
-    await cli('seed', '--count', `${rows}`, '--json');
+    await cli('seed', '--count', `${rows}`);
     const keys: string[] = [];
     for (let client = 0; client < clients; client++) {
       const created = JSON.parse(await cli('keys', 'create', '--client', `bench ${client}`, '--json')) as { readonly key: string };

@@ -1,7 +1,7 @@
 import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll } from '@jest/globals';
 import { run } from '../program.js';
-import type { Output, ProcessTerminal } from '../terminal.js';
+import type { Terminal } from '../output.js';
 
 export const KEY = /ast_[a-z]+_[0-9A-Za-z]{49}/;
 
@@ -22,14 +22,14 @@ export interface KeyJson {
 export async function runAnimalStore(
   env: Readonly<Record<string, string>>,
   args: readonly string[],
-  { confirm, isTTY, output }: Pick<ProcessTerminal, 'confirm'> & { readonly isTTY?: boolean; readonly output?: Output } = {},
+  output: Partial<Terminal> = {},
 ): Promise<Outcome> {
   let [stdout, stderr] = ['', ''];
   const exitCode = await run(args, {
     env,
-    stdout: output ?? { write: (text) => (stdout += text), ...(isTTY !== undefined && { isTTY }) },
-    stderr: { write: (text) => (stderr += text), ...(isTTY !== undefined && { isTTY }) },
-    ...(confirm && { confirm }),
+    stdout: async (text) => void (stdout += text),
+    stderr: (text) => void (stderr += text),
+    ...output,
   });
   return { exitCode, stdout, stderr };
 }

@@ -1,6 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Outcome } from './run-animal-store.js';
 
@@ -32,14 +30,4 @@ export function runInShell(environment: Readonly<Record<string, string>>, script
       resolve({ exitCode: child.exitCode ?? -1, stdout, stderr }),
     );
   });
-}
-
-/** Runs the program with a reader that closes stdout before the program writes. */
-export async function runProgramWithoutReader(...args: readonly string[]): Promise<Omit<Outcome, 'stdout'>> {
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  child.stdout.destroy();
-  const exited = once(child, 'close');
-  const stderr = await text(child.stderr);
-  await exited;
-  return { exitCode: child.exitCode ?? -1, stderr };
 }

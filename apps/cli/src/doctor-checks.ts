@@ -1,0 +1,110 @@
+import type { Config } from '@animal-store/api/configuration';
+import { type DatabaseClient, durabilityRisk, migrationStatus, replicaLag } from '@animal-store/database';
+import { loadPersistence, withDataSource } from './database.js';
+
+/** Major versions of PostgreSQL that this release supports; see docs/upgrading.md. */
+const SUPPORTED = { minimum: 15, maximum: 18 };
+const MAX_SKEW_MS = 1_000;
+const GRANTS = 'run "animal-store grants service" for the role as the owner';
+
+/** Result of a check. A warning does not stop the service. An error does, or violates what the service promises. */
+export interface Outcome {
+  readonly status: 'ok' | 'warning' | 'error';
+  readonly found: string;
+  readonly fix?: string;
+}
+
+export const ok = (found: string): Outcome => ({ status: 'ok', found });
+const warning = (found: string, fix: string): Outcome => ({ status: 'warning', found, fix });
+export const failure = (found: string, fix: string): Outcome => ({ status: 'error', found, fix });
+
+export async function checkServer(client: DatabaseClient): Promise<Outcome> {
+  const { rows } = await client.query<{ major: number; isReadOnly: boolean }>(
+    `SELECT current_setting('server_version_num')::int / 10000 AS major, current_setting('transaction_read_only')::bool AS "isReadOnly"`,
+  );
+  const { major = 0, isReadOnly } = rows[0] ?? {};
+  if (isReadOnly) return failure('the database is read-only', 'set DATABASE_URL to the primary, or default_transaction_read_only to off');
+  if (major >= SUPPORTED.minimum && major <= SUPPORTED.maximum) return ok(`PostgreSQL ${String(major)}, which accepts writes`);
+  const fix = `use a version from ${String(SUPPORTED.minimum)} to ${String(SUPPORTED.maximum)}`;
+  return (major < SUPPORTED.minimum ? failure : warning)(`PostgreSQL ${String(major)} is not supported by this release`, fix);
+}
+
+/** Checks whether commits survive a crash of the database's machine. */
+export async function checkDurability(client: DatabaseClient): Promise<Outcome> {
+  const risk = await durabilityRisk(client);
+  return risk === undefined ? ok('fsync and full_page_writes are on') : warning(risk, 'set fsync and full_page_writes to on');
+}
+
+/** Compares the clocks. The time of the response is the uncertainty of the comparison. */
+export async function checkClock(client: DatabaseClient): Promise<Outcome> {
+  const sentAt = Date.now();
+  const { rows } = await client.query<{ ms: number }>('SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms');
+  const databaseAt = rows[0]?.ms ?? Number.NaN;
+  const skewMs = Math.max(sentAt - databaseAt, databaseAt - Date.now());
+  if (skewMs < MAX_SKEW_MS) return ok(`this machine and the database differ by less than ${String(MAX_SKEW_MS)} ms`);
+  const found = `this machine and the database differ by ${String(Math.round(skewMs))} ms`;
+  return failure(found, 'synchronise both clocks, for example with NTP: API keys expire by the clock of the service');
+}
+
+/** Checks that all migrations are applied, or that the service applies them when it starts. */
+export async function checkMigrations({ migrationDatabaseUrl: url, migrateOnStart, citus }: Config): Promise<Outcome> {
+  return withDataSource({ url, isLocal: false, citus }, async (dataSource) => {
+    const migrations = await migrationStatus(dataSource);
+    const pending = migrations.filter(({ applied }) => !applied).length;
+    if (pending === 0) return ok(`all ${String(migrations.length)} are applied`);
+    const found = `${String(pending)} of ${String(migrations.length)} are pending`;
+    if (migrateOnStart) return warning(found, 'start the service with the role of the owner, which applies them');
+    return failure(found, 'run "animal-store migrate up" as the owner before the service starts');
+  });
+}
+
+/** Privileges on tables, such as `SELECT, UPDATE (name) ON pets.pets`, which the role lacks at least in part. */
+const MISSING = `
+  SELECT DISTINCT privilege FROM unnest($1::text[]) AS privilege CROSS JOIN regexp_match(privilege, '^(.+) ON (\\w+)\\.(\\w+)$') AS part
+  CROSS JOIN regexp_matches(part[1], '[A-Z]+', 'g') AS word
+  LEFT JOIN pg_namespace ON nspname = part[2] LEFT JOIN pg_class ON relnamespace = pg_namespace.oid AND relname = part[3]
+  WHERE NOT coalesce(has_schema_privilege(pg_namespace.oid, 'USAGE') AND CASE word[1]
+    WHEN 'DELETE' THEN has_table_privilege(pg_class.oid, 'DELETE') ELSE has_any_column_privilege(pg_class.oid, word[1]) END, false)
+  ORDER BY privilege`;
+
+export async function checkPrivileges(client: DatabaseClient): Promise<Outcome> {
+  const { rows: roles } = await client.query<{ role: string; isSuperuser: boolean }>(
+    'SELECT rolname AS role, rolsuper AS "isSuperuser" FROM pg_roles WHERE rolname = current_user',
+  );
+  const { role = '', isSuperuser } = roles[0] ?? {};
+  if (isSuperuser) return warning(`the role ${role} is a superuser`, `use another role, and ${GRANTS}`);
+  const required = (await loadPersistence()).flatMap(({ privileges }) => privileges?.service ?? []);
+  const { rows } = await client.query<{ privilege: string }>(MISSING, [required]);
+  if (rows.length === 0) return ok(`the role ${role} has the privileges of the service`);
+  return failure(`the role ${role} lacks ${rows.map(({ privilege }) => privilege).join('; ')}`, GRANTS);
+}
+
+/** The lowest of the limits of the server, the role and the database. */
+const ROOM = `
+  SELECT pg_backend_pid() AS pid, least(
+    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+    (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = session_user),
+    (SELECT nullif(datconnlimit, -1) FROM pg_database WHERE datname = current_database())
+  ) AS room`;
+
+export async function checkConnections(client: DatabaseClient, { databasePoolSize }: Config, instances: number): Promise<Outcome> {
+  const { rows } = await client.query<{ room: number; pid: number }>(ROOM);
+  const { room = 0, pid } = rows[0] ?? {};
+  const needed = instances * databasePoolSize;
+  const found = `the service opens up to ${String(needed)} (instances ${String(instances)} × DATABASE_POOL_SIZE ${String(databasePoolSize)})`;
+  // A pooler sends a process number of its own.
+  if (client.processID !== pid) return ok(`${found}, for which the pooler needs room`);
+  if (needed <= room) return ok(`${found}, and the limit is ${String(room)}`);
+  const fix = 'lower DATABASE_POOL_SIZE, or raise max_connections and the CONNECTION LIMIT of the role and the database';
+  return failure(`${found}, and the limit is ${String(room)}: requests wait for connections`, fix);
+}
+
+export async function checkReplica(primary: DatabaseClient, replica: DatabaseClient): Promise<Outcome> {
+  await replica.connect();
+  const bytes = await replicaLag(primary, replica);
+  if (bytes === 0n) return ok('up to date');
+  return warning(
+    `${String(bytes)} bytes of WAL behind the primary`,
+    'check the load of the replica: while it lags, the primary serves its lists',
+  );
+}
