@@ -62,8 +62,8 @@ export class BatchedInserts<Result> {
     // Those of a distributed table are not handled.
     const unique = sharding.insertsOne ? uniqueColumnsOf(metadata, table) : undefined;
     this.alone = new AloneQueue(maxWaitMs);
-    this.insertOrFail = insertStatement(table, { sharding, event, keys });
-    this.insertRows = unique ? insertStatement(table, { sharding, event, keys, unique: unique.columns }) : this.insertOrFail;
+    this.insertOrFail = insertStatement(table, sharding, { event, keys });
+    this.insertRows = unique ? insertStatement(table, sharding, { event, keys, unique: unique.columns }) : this.insertOrFail;
     this.findRecorded = keys && findRecordedStatement(table, keys, sharding);
     const isSimple = sharding.insertsOne && !keys && !event;
     // Without a check before, two inserts could wait for each other's row.
@@ -76,36 +76,35 @@ export class BatchedInserts<Result> {
   }
 
   private async run(calls: readonly InsertCall[]): Promise<(Result | Promise<Result>)[]> {
-    let inserted: Inserted = new Map();
-    let waits = false;
+    let inserted: ReadonlyMap<number, object> = new Map();
+    let failure: unknown;
     try {
       inserted = await this.insert(calls);
     } catch (error) {
-      waits = isWaiting(error);
-      if (!waits && !this.isKeyTaken(error)) throw error;
+      if (!isWaiting(error) && !this.isKeyTaken(error)) throw error;
+      failure = error;
     }
-    const recorded = await this.find(calls.filter((_, index) => !inserted.get(index)));
+    const recorded = await this.find(calls.filter((_, index) => !inserted.has(index)));
     return calls.map((call, index) => {
       const row = inserted.get(index);
       if (row) return this.options.toResult(row, call);
       const record = recorded.get(call);
       if (record) return this.options.replay(record);
-      if (waits) return this.alone.run(() => this.insertAlone(call, this.insertRows));
-      if (inserted.has(index)) return this.insertSkipped(call);
-      // Its key was deleted in between, or that of another call failed the statement.
-      return this.submit(call);
+      // The key of another call failed the statement.
+      if (failure !== undefined && !isWaiting(failure)) return this.submit(call);
+      return this.alone.run(() => this.insertAlone(call, failure ? this.insertRows : this.insertOrFail));
     });
   }
 
-  private async insert(calls: readonly InsertCall[]): Promise<Inserted> {
+  /** Returns the stored rows by the index of the call. */
+  private async insert(calls: readonly InsertCall[]): Promise<ReadonlyMap<number, object>> {
     const { pool } = this.options;
     const [only] = calls;
     const isAlone = calls.length === 1 && this.insertOne !== undefined;
     const columns = isAlone ? (only as InsertCall).values : arraysOf(calls.map(({ values }) => values));
     const simple = isAlone ? this.insertOne : this.insertMany;
-    if (!simple) return new Map((await this.insertRows.run(pool, columns)).map(({ index, row }) => [index, row]));
-    const rows = await simple.run(pool, columns);
-    return new Map(calls.map((_, index) => [index, rows[index]]));
+    if (simple) return new Map((await simple.run(pool, columns)).entries());
+    return new Map((await this.insertRows.run(pool, columns)).map(({ index, row }) => [index, row]));
   }
 
   /** Returns the records of the calls whose keys exist. */
@@ -117,17 +116,12 @@ export class BatchedInserts<Result> {
     return new Map(records.map((record) => [calls[record.index] as InsertCall, record]));
   }
 
-  /** Learns why a row was skipped: only the error of a statement names the constraint. */
-  private insertSkipped(call: InsertCall): Promise<Result> {
-    if (this.insertRows === this.insertOrFail) return notStored();
-    return this.alone.run(() => this.insertAlone(call, this.insertOrFail));
-  }
-
+  /** Inserts a row, or learns why it is not inserted: only the error of a statement names the constraint. */
   private async insertAlone(call: InsertCall, statement: PreparedStatement<Stored>): Promise<Result> {
     let failure: Error | undefined;
     try {
       const [stored] = await statement.run(this.options.pool, arraysOf([call.values]));
-      if (stored?.row) return this.options.toResult(stored.row, call);
+      if (stored) return this.options.toResult(stored.row, call);
     } catch (error) {
       if (!isRowError(error)) throw error;
       failure = error as Error;
@@ -136,7 +130,8 @@ export class BatchedInserts<Result> {
     const recorded = (await this.find([call])).get(call);
     if (recorded) return await this.options.replay(recorded);
     if (failure) throw failure;
-    return statement === this.insertOrFail ? notStored() : this.insertAlone(call, this.insertOrFail);
+    if (statement !== this.insertOrFail) return this.insertAlone(call, this.insertOrFail);
+    throw new Error('The database did not store the row, for example because of a trigger.');
   }
 
   /** Whether another transaction recorded a key of the statement, which had no effect. */
@@ -145,11 +140,4 @@ export class BatchedInserts<Result> {
     const { code, schema, table } = error as Partial<DatabaseError>;
     return code === UNIQUE_VIOLATION && sharding.tableOf(table) === keys?.tableName && schema === (keys?.schema ?? 'public');
   }
-}
-
-/** The stored rows by the index of the call. Undefined for a row that was skipped; calls whose keys exist are missing. */
-type Inserted = ReadonlyMap<number, object | undefined>;
-
-function notStored(): Promise<never> {
-  return Promise.reject(new Error('The database did not store the row, for example because of a trigger.'));
 }

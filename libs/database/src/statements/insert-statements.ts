@@ -3,7 +3,7 @@ import { escapeLiteral } from 'pg';
 import type { Columns } from '../connection/statement.js';
 import { PreparedStatement } from './prepared-statement.js';
 import { publishStatement } from './publication.js';
-import type { Sharding } from './sharding.js';
+import { hiddenArrays, type Sharding } from './sharding.js';
 import { type Column, names, type Table } from './table.js';
 
 /** The table of an `IdempotencyKeyEntity`: its names, quoted for SQL. */
@@ -32,7 +32,7 @@ export function insertManyStatement({ label, name, id, columns, toRow }: Table, 
     `
     WITH stored AS (
       INSERT INTO ${name} (${names(columns)})
-      SELECT * FROM unnest(${arraysOfTypes(columns)}) AS input (${names(columns)}) WHERE ${waitsBriefly}
+      SELECT * FROM unnest(${hiddenArrays(columns.map(({ type }) => type))}) AS input (${names(columns)}) WHERE ${waitsBriefly}
       RETURNING ${names([id, ...columns])}
     )
     SELECT * FROM stored
@@ -42,17 +42,13 @@ export function insertManyStatement({ label, name, id, columns, toRow }: Table, 
   );
 }
 
-const arraysOfTypes = (columns: readonly Pick<Column, 'type'>[]): string =>
-  columns.map(({ type }, index) => `$${String(index + 1)}::${type}[]`).join(', ');
-
 export interface Stored {
+  /** The index of the call. */
   readonly index: number;
-  /** Undefined if the row was skipped, because its unique values exist or by a trigger. */
-  readonly row: object | undefined;
+  readonly row: object;
 }
 
 interface InsertOptions {
-  readonly sharding: Sharding;
   readonly event?: EventDefinition | undefined;
   readonly keys?: KeyTable | undefined;
   /** If given, skips rows whose unique values exist, instead of failing. The rows are inserted in the order of these columns. */
@@ -60,36 +56,42 @@ interface InsertOptions {
 }
 
 /**
- * Parameters: with keys, clients and keys; all columns except the identifier. They are arrays, so that one
- * execution serves many calls. Inserts rows, keys and events in one transaction, and returns what was stored. Ignores calls whose keys exist.
- * Fails with a violation of the primary key of `keys` if another transaction records a key in the meantime.
+ * Parameters: with keys, arrays of clients and keys; arrays of all columns except the identifier. Inserts rows, keys and events in one
+ * transaction, and returns the stored rows. Skips calls whose keys exist, and rows that a trigger rejects. Fails with a violation of the primary
+ * key of `keys` if another transaction records a key in the meantime.
  */
-export function insertStatement(table: Table, { sharding, event, keys, unique }: InsertOptions): PreparedStatement<Stored> {
+export function insertStatement(table: Table, sharding: Sharding, { event, keys, unique }: InsertOptions): PreparedStatement<Stored> {
   const { name, id, columns } = table;
   const input = [...(keys ? KEY_COLUMNS : []), ...columns];
   const all = names([id, ...columns]);
+  const record = keys && `, input_client, input_key, ${recordOf(table)} AS input_record`;
+  const recorded =
+    keys &&
+    `, recorded AS (
+      INSERT INTO ${keys.name} (${keys.clientId}, ${keys.key}, ${keys.rowId}, ${keys.request})
+      SELECT input_client, input_key, ${id.name}, input_record FROM matched
+      -- The same order in every process prevents deadlocks between concurrent inserts of the same keys.
+      ORDER BY input_client, input_key COLLATE "C"
+    )`;
   const text = `
     WITH given AS MATERIALIZED (
-      -- Assigns the identifiers before the INSERT, because the order of RETURNING is not guaranteed.
+      -- Assigns the identifiers before the INSERT, which otherwise would not say which call a row is from.
       SELECT nextval(${escapeLiteral(table.idSequence)}) AS ${id.name}, input.*
-      FROM unnest(${arraysOfTypes(input)}) WITH ORDINALITY AS input (${names(input)}, input_ordinal)
+      FROM unnest(${hiddenArrays(input.map(({ type }) => type))}) WITH ORDINALITY AS input (${names(input)}, input_ordinal)
       WHERE ${sharding.waitsBriefly}${keys ? sharding.unlessRecorded(keys) : ''}
     ), stored AS (
       -- Each row waits for a transaction with the same unique values. In the order of these values, two processes cannot wait for each other.
       INSERT INTO ${name} (${all}) OVERRIDING SYSTEM VALUE
       SELECT ${all} FROM given${unique ? ` ORDER BY ${names(unique)} ON CONFLICT DO NOTHING` : ''}
       RETURNING ${all}
-    )${keys ? `, recorded AS (${recordStatement(table, keys)})` : ''}${event ? `, published AS (${publishStatement(event, table)})` : ''}
-    SELECT
+    ), matched AS (
       -- The cast fails, and nothing is stored, if a trigger changed an identifier: its call would be unknown.
-      CASE WHEN input_ordinal IS NULL THEN ('A trigger must not change the identifier ' || stored.${id.name})::bigint ELSE input_ordinal END,
-      stored.*
-    FROM given FULL JOIN stored ON stored.${id.name} = given.${id.name}`;
+      SELECT coalesce(input_ordinal, ('A trigger must not change the identifier ' || stored.${id.name})::bigint) AS input_ordinal, stored.*${record ?? ''}
+      FROM stored LEFT JOIN given ON given.${id.name} = stored.${id.name}
+    )${recorded ?? ''}${event ? `, published AS (${publishStatement(event, table)})` : ''}
+    SELECT input_ordinal, ${all} FROM matched`;
   const label = `${event ? 'publish' : 'insert'} ${unique ? 'unique ' : ''}${keys ? 'once ' : ''}${table.label}`;
-  return new PreparedStatement(label, text, (texts: Columns) => ({
-    index: Number(texts[0]) - 1,
-    row: texts[1] === null ? undefined : table.toRow(texts, 1),
-  }));
+  return new PreparedStatement(label, text, (texts: Columns) => ({ index: Number(texts[0]) - 1, row: table.toRow(texts, 1) }));
 }
 
 const KEY_COLUMNS = [
@@ -97,18 +99,11 @@ const KEY_COLUMNS = [
   { name: 'input_key', type: 'text' },
 ];
 
-/** Records the keys with the values of their requests, and with the stored row if a trigger changed them. */
-function recordStatement({ id, columns }: Table, keys: KeyTable): string {
+/** Returns the values of the request as JSON, with the stored row if a trigger changed them. */
+function recordOf({ columns }: Table): string {
   const jsonOf = (source: string) =>
     `jsonb_build_object(${columns.map(({ property, name }) => `${escapeLiteral(property)}, ${source}.${name}`).join(', ')})`;
   const rowOf = (source: string) => `ROW (${columns.map(({ name }) => `${source}.${name}`).join(', ')})`;
-  return `
-      INSERT INTO ${keys.name} (${keys.clientId}, ${keys.key}, ${keys.rowId}, ${keys.request})
-      SELECT input_client, input_key, stored.${id.name}, CASE
-        WHEN ${rowOf('given')} IS NOT DISTINCT FROM ${rowOf('stored')} THEN ${jsonOf('given')}
-        ELSE ${jsonOf('given')} || jsonb_build_object(${escapeLiteral(STORED)}, ${jsonOf('stored')})
-      END
-      FROM stored JOIN given ON given.${id.name} = stored.${id.name}
-      -- The same order in every process prevents deadlocks between concurrent inserts of the same keys.
-      ORDER BY input_client, input_key COLLATE "C"`;
+  return `CASE WHEN ${rowOf('given')} IS NOT DISTINCT FROM ${rowOf('stored')} THEN ${jsonOf('given')}
+        ELSE ${jsonOf('given')} || jsonb_build_object(${escapeLiteral(STORED)}, ${jsonOf('stored')}) END`;
 }

@@ -13,18 +13,17 @@ export function isPublishing({ persistence, citus = false }: PublicationSettings
   return !citus && persistence.some(({ schema }) => schema === 'events');
 }
 
-/** Returns an INSERT of an event for each subscription and each row of `stored`. */
+/** Returns an INSERT of an event for each subscription and each row of `matched`. */
 export function publishStatement({ type, aggregateType, aggregate, members }: EventDefinition, table: Table): string {
   const payload = Object.keys(members).map((member) => {
     const column = member === aggregate ? table.id : table.columns.find(({ property }) => property === member);
     if (!column) throw new Error(`The event ${type} has the member ${member}, but the inserted row has no such column.`);
-    return `${escapeLiteral(member)}, stored.${column.name}`;
+    return `${escapeLiteral(member)}, matched.${column.name}`;
   });
   return `
       INSERT INTO events.deliveries (subscription, aggregate_type, aggregate_id, type, payload)
-      SELECT subscribed.name, ${escapeLiteral(aggregateType)}, stored.${table.id.name}::text, ${escapeLiteral(type)},
+      SELECT subscribed.name, ${escapeLiteral(aggregateType)}, ${table.id.name}::text, ${escapeLiteral(type)},
         jsonb_build_object(${payload.join(', ')})
-      FROM stored JOIN given ON given.${table.id.name} = stored.${table.id.name}
-        CROSS JOIN (SELECT name FROM events.subscriptions WHERE ${escapeLiteral(type)} = ANY (types)) AS subscribed
+      FROM matched CROSS JOIN (SELECT name FROM events.subscriptions WHERE ${escapeLiteral(type)} = ANY (types)) AS subscribed
       ORDER BY input_ordinal`;
 }

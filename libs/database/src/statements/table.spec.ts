@@ -21,40 +21,13 @@ import {
 import { keyTableOf } from '../batching/idempotency-key.entity.js';
 import { Table } from './table.js';
 
-enum Colour {
-  Red = 'red',
-  DarkBlue = 'dark blue',
-}
-
-enum Unit {
-  Metre = 'm',
-  Inch = '"',
-}
-
-enum Fault {
-  QuotedStart = '"start',
-  QuotedEnd = 'end"',
-}
-
 @Entity({ name: 'order "lines"' })
 class OrderLineEntity {
-  @Column({ type: 'text', enum: Colour })
-  colour!: Colour;
+  @Column('text')
+  colour!: string;
 
   @PrimaryGeneratedColumn('identity', { type: 'bigint' })
   id!: bigint;
-
-  @Column({ type: 'text', enum: Colour, nullable: true })
-  lining!: Colour | null;
-
-  @Column({ type: 'text', enum: Unit })
-  unit!: Unit;
-
-  @Column({ type: 'text', enum: [Fault.QuotedStart] })
-  start!: Fault;
-
-  @Column({ type: 'text', enum: [Fault.QuotedEnd] })
-  end!: Fault;
 
   @Column('text')
   note!: string;
@@ -190,19 +163,7 @@ describe('an entity of BatchedRepository', () => {
     expect(table.name).toBe('"public"."order ""lines"""');
     expect(table.idSequence).toBe('"public"."order ""lines""_id_seq"');
     expect(table.id).toMatchObject({ property: 'id', name: '"id"', type: 'bigint' });
-    expect(table.columns.map(({ property }) => property)).toEqual(['colour', 'lining', 'unit', 'start', 'end', 'note']);
-  });
-
-  it('writes an enum as it is, unless it can be null or a value needs escaping in JSON', () => {
-    const json = Object.fromEntries(new Table(metadataOf(OrderLineEntity)).columns.map((column) => [column.property, column.json]));
-    expect(json).toEqual({
-      colour: { open: '"', value: '"colour"', close: '"' },
-      lining: { open: '', value: `coalesce(to_json("lining")::text, 'null')`, close: '' },
-      unit: { open: '', value: 'to_json("unit")', close: '' },
-      start: { open: '', value: 'to_json("start")', close: '' },
-      end: { open: '', value: 'to_json("end")', close: '' },
-      note: { open: '', value: 'to_json("note")', close: '' },
-    });
+    expect(table.columns.map(({ property }) => property)).toEqual(['colour', 'note']);
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { escapeLiteral } from 'pg';
 import type { EntityMetadata } from 'typeorm';
 import type { Columns } from '../connection/statement.js';
 import { parseTime } from '../connection/value-types.js';
@@ -31,9 +32,6 @@ const TYPES: Readonly<Record<string, ColumnType>> = {
   },
 };
 
-/** Enum values that need no escaping in JSON. */
-const PLAIN_WORD = /^[A-Za-z0-9 _-]*$/;
-
 export interface Column {
   /** The name in the entity and in JSON. */
   readonly property: string;
@@ -43,8 +41,8 @@ export interface Column {
   readonly isNullable: boolean;
   readonly hasDefault: boolean;
   readonly read: (text: string | null) => unknown;
-  /** The JSON of a value is `open`, the result of the SQL in `value`, and `close`. */
-  readonly json: { readonly open: string; readonly value: string; readonly close: string };
+  /** SQL that writes the value as JSON. */
+  readonly json: string;
 }
 
 /** Names and column types of an entity's table, from which its statements are built. */
@@ -155,7 +153,10 @@ function columnOf(column: ColumnMetadata, { name: entity, dataSource }: EntityMe
   if (type === 'timestamp with time zone' && column.precision !== 3)
     throw new Error(`${entity}.${column.propertyName} must have \`precision: 3\`, and the type timestamptz(3) in its migration.`);
   const name = quoted(column.databaseName);
-  const isPlain = !column.isNullable && column.enum?.every((word) => PLAIN_WORD.test(String(word)));
+  // Escaping costs more than comparing with a few words.
+  const words = columnType === asText ? (column.enum ?? []).map((word) => escapeLiteral(String(word))) : [];
+  const cases = words.map((word, index) => ` WHEN ${word} THEN ${escapeLiteral(JSON.stringify(column.enum?.[index]))}`);
+  const json = cases.length > 0 ? `CASE ${name}${cases.join('')} ELSE ${columnType.json(name)}::text END` : columnType.json(name);
   return {
     property: column.propertyName,
     name,
@@ -163,8 +164,6 @@ function columnOf(column: ColumnMetadata, { name: entity, dataSource }: EntityMe
     isNullable: column.isNullable,
     hasDefault: column.default !== undefined,
     read: column.isNullable ? (text) => (text === null ? null : columnType.read(text)) : (columnType.read as Column['read']),
-    json: isPlain
-      ? { open: '"', value: name, close: '"' }
-      : { open: '', value: column.isNullable ? `coalesce(${columnType.json(name)}::text, 'null')` : columnType.json(name), close: '' },
+    json: column.isNullable ? `coalesce((${json})::text, 'null')` : json,
   };
 }

@@ -6,6 +6,7 @@ import type { Persistence } from '../persistence.js';
 export enum Size {
   Small = 'small',
   Large = 'large',
+  Odd = '"\\',
 }
 
 /** Has a column of every supported type, and names that SQL must quote. */
