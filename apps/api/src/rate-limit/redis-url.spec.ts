@@ -92,24 +92,18 @@ it.each([
 it.each([
   ['http://localhost', 'must be a redis:// or rediss:// URL'],
   ['localhost:6379', 'must be a redis:// or rediss:// URL'],
-  ['redis', 'must be a redis:// or rediss:// URL'],
   ['redis://localhost?sslmode=require', 'must be a rediss:// URL with sslmode or sslrootcert'],
-  ['redis://localhost?sslrootcert=/ca.pem', 'must be a rediss:// URL with sslmode or sslrootcert'],
   ['rediss://localhost?sslmode=prefer', 'must have an sslmode of require, verify-ca, verify-full'],
   ['rediss://localhost?sslmod=require', 'must not have the parameter sslmod: only sslmode and sslrootcert are supported'],
-  ['rediss://localhost?ssl_cert_reqs=none', 'must not have the parameter ssl_cert_reqs: only sslmode and sslrootcert are supported'],
   ['redis://localhost?db=2', 'must not have the parameter db: only sslmode and sslrootcert are supported'],
   ['redis://:a?b@localhost', 'must be a redis:// or rediss:// URL'],
   ['redis://u:1?p@ss@localhost', 'must not have a parameter: only sslmode and sslrootcert are supported'],
   ['rediss://localhost?sslmode=verify-full&sslmode=off', 'must have an sslmode of require, verify-ca, verify-full'],
   ['redis://localhost/store', 'must end with the number of the database, such as /0'],
-  ['redis://localhost/0/1', 'must end with the number of the database, such as /0'],
   ['redis://localhost/0#x', 'must end with the number of the database, such as /0'],
   ['redis://user@localhost', 'must have a password with the user name'],
   ['redis://local\nhost', 'must not contain line breaks or other control characters'],
-  ['redis://localhost/0\t', 'must not contain line breaks or other control characters'],
   ['redis://:100%@localhost', 'must be percent-encoded; write % as %25'],
-  ['redis://us%er:x@localhost', 'must be percent-encoded; write % as %25'],
 ])('%s is rejected: %s', (url, message) => {
   expect(() => parseRedisUrl(url)).toThrow(new Error(message));
 });
