@@ -58,35 +58,10 @@ describe('a subscription', () => {
     expect(await shop.admin.query('SELECT FROM events.deliveries WHERE subscription = $1', ['later'])).toEqual([]);
   });
 
-  it('keeps its events when it is opened again', async () => {
-    const { dataSource } = await open(recorder('kept'));
-    await moveOrder(dataSource, 1n, 1);
-    const { run } = await open(recorder('kept'));
-    run();
-    await expectEffects('kept', ['1/1']);
-  });
-
   it('is created when its process connects, before it can publish', async () => {
     const dataSource = await shop.open(recorder('connected'));
     await new DatabaseConnection(dataSource).open();
     expect((await eventStatus(shop.admin)).map(({ name }) => name)).toEqual(['connected']);
-  });
-
-  it('handles each event once, in order per aggregate, in several processes', async () => {
-    const processes = await Promise.all([1, 2, 3].map(() => open(recorder('one'), recorder('two'))));
-    for (const { run } of processes) run();
-    const steps = Array.from({ length: 40 }, (_, step) => step);
-    await Promise.all(
-      [1n, 2n, 3n, 4n, 5n].map(async (orderId) => {
-        for (const step of steps) await moveOrder(processes[Number(orderId) % 3]?.dataSource as Database, orderId, step);
-      }),
-    );
-    for (const subscription of ['one', 'two']) {
-      await waitFor(async () => expect(await effects(shop.admin, subscription)).toHaveLength(200), { timeoutMs: 60_000 });
-      const handled = Map.groupBy(await effects(shop.admin, subscription), (effect) => effect.split('/')[0]);
-      for (const [orderId, of] of handled) expect(of).toEqual(steps.map((step) => `${String(orderId)}/${String(step)}`));
-    }
-    for (const { observer } of processes) expect(observer.interrupted).not.toHaveBeenCalled();
   });
 });
 

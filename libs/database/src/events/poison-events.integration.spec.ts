@@ -61,30 +61,16 @@ describe('an event that fails', () => {
       throw new Error('no text');
     },
   };
-  const withoutClass = Object.setPrototypeOf(new Error('no class'), null) as unknown;
-  const withoutMessage = Object.defineProperty(new Error(), 'message', {
-    get: () => {
-      throw new Error('no message');
-    },
-  });
   const values: [unknown, unknown][] = [
     [new Error('a\0b'), 'Error: a\uFFFDb'],
     [new Error('\ud800'), 'Error: \uFFFD'],
     [new Error(`${'x'.repeat(992)}😀`), `Error: ${'x'.repeat(992)}\uFFFD`],
     [new Error('y'.repeat(10_000_000)), `Error: ${'y'.repeat(993)}`],
     ['\0', '\uFFFD'],
-    ['', ''],
     [undefined, 'undefined'],
-    [null, 'null'],
-    [7n, '7n'],
-    [Symbol('odd'), 'Symbol(odd)'],
-    [{ code: 'odd' }, "{ code: 'odd' }"],
     [throwing, expect.stringMatching(/^\{ toString: /)],
-    [Object.create(null), '[Object: null prototype] {}'],
     [cyclic, expect.stringContaining('[Circular *1]')],
     [revoked.proxy, expect.any(String)],
-    [withoutClass, expect.any(String)],
-    [withoutMessage, expect.any(String)],
   ];
 
   it('is parked after the last attempt, whatever it throws', async () => {
@@ -131,23 +117,6 @@ describe('an event whose handler ends its transaction', () => {
     await expectEffects(1);
     await expectErrors(expect.any(String));
     expect(calls.get(POISON)).toBe(MAX_ATTEMPTS);
-  });
-
-  it('is handled if an attempt succeeds', async () => {
-    let remaining = MAX_ATTEMPTS - 1;
-    const database = await open((manager) => (remaining-- > 0 ? manager.query(terminate) : undefined));
-    await publish(database, 1, POISON, 2);
-    run(database);
-    await expectEffects(1, 2, POISON);
-    expect(await eventStatus(shop.admin)).toMatchObject([{ attempts: 0, parked: 0 }]);
-  });
-
-  it('is parked after the first attempt with a limit of one', async () => {
-    const database = await open((manager) => manager.query(terminate));
-    await publish(database, 1, POISON, 2);
-    run(database, { maxAttempts: 1 });
-    await expectEffects(1, 2);
-    await expectErrors(expect.any(String));
   });
 });
 

@@ -1,19 +1,9 @@
 import { defineEvent, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { BatchedRepository, type NewRow } from '../batching/batched-repository.js';
-import { Database } from '../database.js';
-import {
-  createShop,
-  OrderEntity,
-  OrderKeyEntity,
-  OrderMoved,
-  OrderPlaced,
-  reactionsOf,
-  recorder,
-  type Shop,
-  shopPersistence,
-} from '../testing/shop.js';
-import { appendEvents, eventsPersistence, registerSubscriptions } from './event-log.js';
+import type { Database } from '../database.js';
+import { createShop, OrderEntity, OrderKeyEntity, OrderMoved, OrderPlaced, reactionsOf, recorder, type Shop } from '../testing/shop.js';
+import { appendEvents, registerSubscriptions } from './event-log.js';
 import { subscribe } from './subscription.js';
 
 const placedAt = new Date('2026-11-22T10:00:00.123Z');
@@ -77,15 +67,6 @@ describe('appendEvents', () => {
     expect(events).toHaveLength(4);
   });
 
-  it('stores nothing if the transaction is rolled back', async () => {
-    const failing = dataSource.transaction(async (manager) => {
-      await appendEvents(manager, OrderMoved.of({ orderId: 1n, step: 1 }));
-      throw new Error('no stock');
-    });
-    await expect(failing).rejects.toThrow('no stock');
-    expect(await stored()).toEqual([]);
-  });
-
   it('requires a transaction', async () => {
     await expect(appendEvents(dataSource.manager, OrderMoved.of({ orderId: 1n, step: 1 }))).rejects.toThrow('requires the manager');
   });
@@ -134,24 +115,3 @@ it('without a subscription in any release, an event is not stored', async () => 
   await source.transaction((manager) => appendEvents(manager, OrderMoved.of({ orderId: 1n, step: 1 })));
   expect(await stored()).toEqual([]);
 });
-
-it.each([{ persistence: [shopPersistence] }, { citus: true, persistence: [shopPersistence, eventsPersistence] }])(
-  'where no subscription is possible, the statements are those of a repository that publishes nothing (%#)',
-  async (settings) => {
-    const source = await new Database({ url: shop.database.url, applicationName: 'spec', poolSize: 1, ...settings }).initialize();
-    const { pool } = source;
-    const execute = pool.execute.bind(pool);
-    const names: string[] = [];
-    pool.execute = (execution) => {
-      names.push(execution.label);
-      return execute(execution);
-    };
-    await ordersOf(source).insert(anOrder());
-    await ordersOf(source).insertOnce(anOrder(), { clientId: 1n, key: String(Math.random()) });
-    await source.transaction((manager) => appendEvents(manager, OrderMoved.of({ orderId: 1n, step: 1 })));
-    expect(names).toHaveLength(2);
-    for (const name of names) expect(name).toMatch(/^insert /);
-    expect(await stored()).toEqual([]);
-    await source.destroy();
-  },
-);

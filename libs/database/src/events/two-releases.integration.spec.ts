@@ -128,17 +128,6 @@ describe('a release that removes a reaction', () => {
     run(next);
     await expectEffects(['1/0', '2/0']);
   });
-
-  it('releases the aggregates whose events wait for the type', async () => {
-    const old = await start(newer);
-    run(await start(older));
-    await moveOrder(old, 1n, 1);
-    await placeOrder(old, 1n);
-    await expectLag(2);
-    run(await start(subscribe('follow', placed, ignore(OrderMoved))));
-    await expectEffects(['1/0']);
-    await expectLag(0);
-  });
 });
 
 describe('a subscription that only another release has', () => {
