@@ -7,7 +7,6 @@ import { type Context, ContextsModule } from './contexts/contexts.module.js';
 import { DatabaseModule } from './contexts/database.module.js';
 import { ErrorsModule } from './errors/errors.module.js';
 import { ApiExceptionFilter } from './errors/exception.filter.js';
-import { DeprecationGuard } from './http/deprecation.guard.js';
 import { HttpModule } from './http/http.module.js';
 import type { HttpServer } from './http/http-server.js';
 import { PreconditionGuard } from './http/precondition.guard.js';
@@ -37,7 +36,6 @@ export interface AppModuleOptions {
     { provide: APP_GUARD, useExisting: AuthenticationGuard },
     { provide: APP_GUARD, useExisting: RateLimitGuard },
     { provide: APP_GUARD, useExisting: ScopesGuard },
-    { provide: APP_GUARD, useExisting: DeprecationGuard },
     { provide: APP_GUARD, useExisting: PreferenceGuard },
     { provide: APP_GUARD, useExisting: PreconditionGuard },
     { provide: APP_PIPE, useExisting: ValidationPipe },

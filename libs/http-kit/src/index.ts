@@ -19,7 +19,7 @@ export {
   REVALIDATION_EXTENSION,
   SendsEntityTag,
 } from './conditional-requests.js';
-export { Deprecated, type Deprecation, DEPRECATION_EXTENSION } from './deprecation.js';
+export { Deprecated, type Deprecation, DEPRECATION_EXTENSION, OPERATION_REMOVED } from './deprecation.js';
 export { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
 export {
   createdHeaders,

@@ -1,5 +1,6 @@
 import { Database } from '@animal-store/database';
 import { provideUseCase, PublicUrl } from '@animal-store/http-kit';
+import { Clock, SystemClock } from '@animal-store/kernel';
 import { PetCatalogue } from '@animal-store/pets-contract';
 import { PetReader } from '@animal-store/pets-domain';
 import { PetsModule } from '@animal-store/pets-http';
@@ -24,6 +25,7 @@ function start(...contexts: (new () => object)[]) {
   const provided = [
     { provide: DataSource, useValue: dataSource },
     { provide: PublicUrl, useValue: undefined },
+    { provide: Clock, useClass: SystemClock },
   ];
   const root: DynamicModule = { module: Root, global: true, imports: contexts, providers: provided, exports: provided };
   return NestFactory.createApplicationContext(root, { logger: false, abortOnError: false });

@@ -71,12 +71,6 @@ export const RATE_LIMITED = {
   message: 'Too many requests; retry after the number of seconds in the Retry-After header.',
 } as const satisfies ErrorDefinition;
 
-export const OPERATION_REMOVED = {
-  code: 'operation_removed',
-  kind: 'removed',
-  message: 'This operation has been removed; the Link header holds the URL of its replacement.',
-} as const satisfies ErrorDefinition;
-
 /** Thrown if a request is rejected before a use case runs. */
 export class HttpError extends Error {
   constructor(

@@ -10,7 +10,7 @@ import { ShedRequests } from '../observability/shed-requests.js';
 import { removePorts } from '../rate-limit/address-group.js';
 import { connectionOf, Draining, endConnections, limitConnections } from './connection.js';
 import { allowOrigins, preflightHeaders } from './cors.js';
-import { announceDeprecations } from './deprecation.guard.js';
+import { announceDeprecations } from './deprecations.js';
 import { addEntityTags } from './entity-tags.js';
 import { type LoadLimits, LoadShedding } from './load-shedding.js';
 import { hasUnknownFraming, RequestBodies } from './request-body.js';

@@ -3,7 +3,6 @@ import { type BeforeApplicationShutdown, type DynamicModule, Global, Inject, Mod
 import { HttpAdapterHost } from '@nestjs/core';
 import { Routes } from '../errors/exception.filter.js';
 import { Draining, stopListening } from './connection.js';
-import { DeprecationGuard } from './deprecation.guard.js';
 import type { JsonAdapter } from './json-adapter.js';
 import type { HttpServer } from './http-server.js';
 import { PreconditionGuard } from './precondition.guard.js';
@@ -28,10 +27,9 @@ export class HttpModule implements OnModuleDestroy, BeforeApplicationShutdown {
         { provide: RouteTable, useValue: routes },
         { provide: Routes, useExisting: RouteTable },
         { provide: Draining, useValue: draining },
-        DeprecationGuard,
         PreconditionGuard,
       ],
-      exports: [PublicUrl, RouteTable, Routes, Draining, DeprecationGuard, PreconditionGuard],
+      exports: [PublicUrl, RouteTable, Routes, Draining, PreconditionGuard],
     };
   }
 

@@ -11,6 +11,7 @@ import {
   REVALIDATION_EXTENSION,
   SCOPES_EXTENSION,
   THROWS_EXTENSION,
+  OPERATION_REMOVED,
 } from '@animal-store/http-kit';
 import { type ErrorDefinition, PRECONDITION_FAILED } from '@animal-store/kernel';
 import type { INestApplication } from '@nestjs/common';
@@ -21,7 +22,6 @@ import {
   HTTP_ERRORS,
   type HttpErrorDefinition,
   MERGE_PATCH,
-  OPERATION_REMOVED,
   RATE_LIMITED,
   SERVICE_UNAVAILABLE,
 } from '../errors/http-errors.js';
