@@ -1,184 +1,117 @@
-import { waitFor } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { ServiceProcess } from '@animal-store/test-kit/service-process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { queries, rules } from './testing/files.js';
-import { ObservedService } from './testing/observed-service.js';
-import { type Matcher, parseQuery } from './testing/queries.js';
 
-/** The series of a metric: for each label, the values that were seen. */
-type Labels = ReadonlyMap<string, ReadonlySet<string>>;
-
-const INSTANCE = { pod: 'animal-store-postgres-1' };
-const VOLUME = { persistentvolumeclaim: 'animal-store-postgres-1-wal' };
-
+/** The labels of each metric of the service, with the values that were seen. */
+const exported = new Map<string, Map<string, string[]>>([['up', new Map()]]);
 /**
- * Metrics that the service does not export: those of CloudNativePG (config/manager/default-monitoring.yaml in its repository), of its plugin
- * Barman Cloud (https://cloudnative-pg.io/plugin-barman-cloud/docs/observability/) and of the kubelet. Each with the labels that a rule must
- * select, and a value of each.
+ * Labels of the metrics of CloudNativePG (config/manager/default-monitoring.yaml in its repository), of its plugin Barman Cloud
+ * (https://cloudnative-pg.io/plugin-barman-cloud/docs/observability/) and of the kubelet, by which a rule must select.
  */
-const FOREIGN_METRICS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  cnpg_pg_replication_streaming_replicas: INSTANCE,
-  cnpg_pg_stat_archiver_last_failed_time: INSTANCE,
-  cnpg_pg_stat_archiver_last_archived_time: INSTANCE,
-  cnpg_backends_total: INSTANCE,
-  cnpg_pg_settings_setting: { ...INSTANCE, name: 'max_connections' },
-  barman_cloud_cloudnative_pg_io_last_available_backup_timestamp: INSTANCE,
-  kubelet_volume_stats_available_bytes: VOLUME,
-  kubelet_volume_stats_capacity_bytes: VOLUME,
+const FOREIGN: Readonly<Record<string, readonly string[]>> = {
+  cnpg_pg_replication_streaming_replicas: ['pod'],
+  cnpg_pg_stat_archiver_last_failed_time: ['pod'],
+  cnpg_pg_stat_archiver_last_archived_time: ['pod'],
+  cnpg_backends_total: ['pod'],
+  cnpg_pg_settings_setting: ['pod', 'name'],
+  barman_cloud_cloudnative_pg_io_last_available_backup_timestamp: ['pod'],
+  kubelet_volume_stats_available_bytes: ['persistentvolumeclaim'],
+  kubelet_volume_stats_capacity_bytes: ['persistentvolumeclaim'],
 };
-
 /** Labels that Prometheus adds to every series of a target. */
 const TARGET_LABELS = ['job', 'namespace', 'instance'];
-/** The values after the requests. */
-const VALUES = {
-  'http_request_duration_seconds_count{operation="createPet",status="201"}': 2,
-  'http_request_duration_seconds_count{operation="listPets",status="200"}': 1,
-  'http_request_duration_seconds_count{operation="getPet",status="200"}': 1,
-  'http_request_duration_seconds_count{operation="listPets",status="401"}': 1,
-  'api_keys_rejected_total{code="invalid_api_key"}': 1,
-  idempotent_replays_total: 1,
-  'database_statement_duration_seconds_count{statement="list pets.pets"}': 1,
-  'database_statement_batch_size_sum{statement="insert once pets.pets"}': 2,
-  'database_replica_reads_total{served_by="primary"}': 1,
-  'database_replica_used{replica="127.0.0.1:1"}': 0,
-  redis_connected: 0,
-  service_ready: 1,
-  'service_not_ready{reason="database"}': 0,
-  http_requests_in_flight: 0,
-  http_requests_rate_limited_total: 0,
-  database_pool_waiting: 0,
-  database_migrations_pending: 0,
-  'job_run_duration_seconds_count{job_name="idempotency-keys-expire",outcome="success"}': 1,
-  'job_period_seconds{job_name="idempotency-keys-expire"}': 60,
+/** Labels of metrics without series, because no context of the service subscribes to events, no request was shed, and no job has run. */
+const UNSEEN_LABELS: Readonly<Record<string, Readonly<Record<string, string[]>>>> = {
+  http_requests_shed_total: { reason: ['pipelined', 'slow_headers', 'receiving', 'in_flight'] },
+  job_run_duration_seconds: { job_name: [], outcome: [] },
+  event_subscription_lag_seconds: { subscription: [] },
+  event_subscription_lag_events: { subscription: [] },
+  event_subscription_parked_events: { subscription: [] },
+  events_processed_total: { subscription: [] },
+  event_failures_total: { subscription: [] },
 };
 
-let service: ObservedService;
-let exported: ReturnType<typeof parseMetrics>;
-let values: ReadonlyMap<string, number>;
-let elapsedSeconds: number;
+let database: TestDatabase;
+let service: ServiceProcess;
 
 beforeAll(async () => {
-  service = await ObservedService.start();
-  const begin = performance.now();
-  await service.sendRequests();
-  exported = await waitFor(async () => {
-    const text = await service.metrics();
-    const metrics = parseMetrics(text);
-    values = parseValues(text);
-    // A response is counted after it is sent.
-    expect(Object.fromEntries(values)).toMatchObject(VALUES);
-    expect(metrics.get('http_requests_shed_total')?.get('reason')).toContain('pipelined');
-    expect(metrics.get('http_request_duration_seconds_count')?.get('status')).toEqual(new Set(['200', '201', '401', '503']));
-    // Prometheus creates `up`. No context of the service subscribes to events, so these metrics have no series.
-    const subscription = [...metrics.keys()].filter((metric) => /^events?_/.test(metric));
-    expect(subscription).toHaveLength(5);
-    return new Map([
-      ...metrics,
-      ['up', new Map()],
-      ...Object.entries(FOREIGN_METRICS).map(
-        ([metric, labels]) => [metric, new Map(Object.entries(labels).map(([label, value]) => [label, new Set([value])]))] as const,
-      ),
-      ...subscription.map((metric) => [metric, new Map([['subscription', new Set<string>()]])] as const),
-    ]);
+  database = await createTestDatabase();
+  service = await ServiceProcess.start({
+    ...{ DATABASE_URL: database.url, ADMIN_PORT: '0', DRAIN_SECONDS: '0' },
+    // Nothing listens on port 1. The service then exports all its metrics.
+    ...{ REDIS_URL: 'redis://127.0.0.1:1', DATABASE_REPLICA_URLS: 'postgres://127.0.0.1:1/nowhere' },
   });
-  elapsedSeconds = (performance.now() - begin) / 1000;
+  await fetch(`${service.url}/v1/pets`, { headers: { Authorization: 'Bearer wrong' } });
+  const text = await waitFor(async () => {
+    const metrics = await service.metrics();
+    expect(metrics).toContain('status="401"');
+    return metrics;
+  });
+  for (const [, name = '', type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
+    for (const suffix of type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']) {
+      exported.set(name + suffix, new Map(Object.entries(UNSEEN_LABELS[name] ?? {})));
+    }
+  }
+  for (const [, name = '', pairs = ''] of text.matchAll(/^(\w+)\{(.*)\} \S+$/gm)) {
+    for (const [, label = '', value = ''] of pairs.matchAll(/(\w+)="([^"]*)"/g)) {
+      exported.get(name)?.set(label, [...(exported.get(name)?.get(label) ?? []), value]);
+    }
+  }
 });
 
-afterAll(() => service.stop());
+afterAll(async () => {
+  await service.kill();
+  await database.drop();
+});
 
 const recorded = rules.flatMap(({ record }) => record ?? []);
-const isRecorded = (metric: string) => recorded.includes(metric);
+
+/** Returns the metrics that a query reads, with their matchers. */
+function selectorsOf(expr: string) {
+  const withoutLabels = expr.replaceAll(/\{[^}]*\}/g, '{}').replaceAll(/\b(?:by|without|on|ignoring) \([^)]*\)/g, '');
+  const names = withoutLabels.match(/\b[a-z]\w*[_:][\w:]+\b(?! *\()|\bup\b/g) ?? [];
+  const selectors = [...expr.matchAll(/\b([a-z][\w:]*)\{([^}]*)\}/g)].map(([, metric = '', matchers = '']) => ({
+    metric,
+    matchers: [...matchers.matchAll(/(\w+)(=~|!~|!=|=)"([^"]*)"/g)].map(([, label = '', operator = '', value = '']) => ({
+      ...{ label, operator, value },
+    })),
+  }));
+  return { names, selectors };
+}
 
 describe.each(queries.map(({ usedIn, ...query }) => [usedIn, query] as const))('%s', (_usedIn, { expr, text }) => {
-  const { selectors, grouping } = parseQuery(expr);
-  const read = selectors.filter(({ metric }) => !isRecorded(metric));
+  const { names, selectors } = selectorsOf(expr);
 
   it('reads metrics that the service exports, that are recorded, or that are listed as foreign', () => {
-    expect(read.map(({ metric }) => metric).filter((metric) => !exported.has(metric))).toEqual([]);
+    expect(names.filter((name) => !exported.has(name) && !recorded.includes(name) && !FOREIGN[name])).toEqual([]);
+    expect(selectors.map(({ metric }) => metric)).toEqual(names.filter((name) => !recorded.includes(name)));
   });
 
-  it('selects the targets of the service, or the instances of PostgreSQL', () => {
-    for (const { metric, matchers } of read) {
-      const foreign = FOREIGN_METRICS[metric];
-      if (foreign) expect(matchers.map(({ label }) => label)).toEqual(Object.keys(foreign));
+  it('selects the targets of the service, or the instances of PostgreSQL, by labels and values that the metrics have', () => {
+    for (const { metric, matchers } of selectors) {
+      const foreign = FOREIGN[metric];
+      if (foreign) expect(matchers.map(({ label }) => label)).toEqual(foreign);
       else expect(matchers).toContainEqual({ label: 'job', operator: '=', value: 'animal-store' });
+      for (const { label, operator, value } of foreign ? [] : matchers.filter(({ label }) => !TARGET_LABELS.includes(label))) {
+        const pattern = new RegExp(operator.endsWith('~') ? `^(?:${value})$` : `^${value.replaceAll('.', '\\.')}$`);
+        const values = label === 'status' || label === 'operation' ? ['503', 'none'] : exported.get(metric)?.get(label);
+        expect([metric, label, values]).toEqual([metric, label, expect.arrayContaining([expect.stringMatching(pattern)])]);
+      }
     }
-  });
-
-  it('matches labels and values that the metrics have', () => {
-    const unknown = read.flatMap(({ metric, matchers }) =>
-      matchers
-        .filter(({ label }) => !TARGET_LABELS.includes(label))
-        .filter((matcher) => ![...(exported.get(metric)?.get(matcher.label) ?? [])].some((value) => namesValue(matcher, value)))
-        .map((matcher) => ({ metric, ...matcher })),
-    );
-    expect(unknown).toEqual([]);
   });
 
   it('groups by labels, and names labels, that the metrics have', () => {
-    const labels = new Set([...TARGET_LABELS, ...read.flatMap(({ metric }) => [...(exported.get(metric)?.keys() ?? [])])]);
+    const labels = [...TARGET_LABELS, ...names.flatMap((name) => [...(exported.get(name)?.keys() ?? []), ...(FOREIGN[name] ?? [])])];
+    const grouping = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/, */));
     const named = [...text.matchAll(/\{\{\s*(\w+)[^}]*\}\}/g)].map(([, label = '']) => label);
-    for (const label of [...grouping, ...named]) expect(labels).toContain(label);
+    expect(labels).toEqual(expect.arrayContaining([...grouping, ...named]));
   });
 });
 
-it.each(['http_request_duration_seconds', 'database_statement_duration_seconds'])('%s is in seconds', (metric) => {
-  const series = [...values.keys()].flatMap((name) => (name.startsWith(`${metric}_sum`) ? name.slice(`${metric}_sum`.length) : []));
-  expect(series.length).toBeGreaterThan(3);
-  for (const labels of series) {
-    const mean = (values.get(`${metric}_sum${labels}`) ?? NaN) / (values.get(`${metric}_count${labels}`) ?? NaN);
-    expect(mean).toBeGreaterThan(0);
-    expect(mean).toBeLessThan(elapsedSeconds);
-  }
-});
-
-it.each(['build_info', 'database_migration_info'])('%s is 1', (metric) => {
-  expect([...values].flatMap(([series, value]) => (series.startsWith(`${metric}{`) ? value : []))).toEqual([1]);
-});
-
-it('every metric that the service defines is used', () => {
-  const used = new Set(queries.flatMap(({ expr }) => parseQuery(expr).selectors.map(({ metric }) => metric)));
+it('every metric of the service, and every recorded ratio, is used', () => {
   const base = (metric: string) => metric.replace(/_(?:bucket|sum|count)$/, '');
-  const names = new Set([...used].map(base));
-  const unused = [...exported.keys()].map(base).filter((metric) => !/^(?:nodejs|process)_/.test(metric) && !names.has(metric));
-  expect(unused).toEqual([]);
+  const used = new Set(queries.flatMap(({ expr }) => selectorsOf(expr).names.map(base)));
+  const names = [...exported.keys(), ...recorded].map(base).filter((metric) => !/^(?:nodejs|process)_/.test(metric));
+  expect(names.filter((name) => !used.has(name))).toEqual([]);
 });
-
-it('every recorded ratio is used', () => {
-  const used = new Set(queries.flatMap(({ expr }) => parseQuery(expr).selectors.map(({ metric }) => metric)));
-  expect(recorded.filter((metric) => !used.has(metric))).toEqual([]);
-});
-
-/** Returns whether the matcher names the value, to select or to exclude it. */
-function namesValue({ operator, value: pattern }: Matcher, value: string): boolean {
-  return operator.endsWith('~') ? new RegExp(`^(?:${pattern})$`).test(value) : pattern === value;
-}
-
-/** Parses the text format of Prometheus. Returns the labels of each metric, also of those without series. */
-function parseMetrics(text: string): ReadonlyMap<string, Labels> {
-  const metrics = new Map<string, Map<string, Set<string>>>();
-  const metric = (name: string) => {
-    const labels = metrics.get(name) ?? new Map<string, Set<string>>();
-    metrics.set(name, labels);
-    return labels;
-  };
-  for (const line of text.split('\n')) {
-    const [, declared, type] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? [];
-    if (declared !== undefined) {
-      const suffixes = type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''];
-      for (const suffix of suffixes) metric(declared + suffix);
-    }
-    const [, name, pairs = ''] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? \S+$/.exec(line) ?? [];
-    if (name === undefined) continue;
-    const labels = metric(name);
-    for (const [, label = '', value = ''] of pairs.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)) {
-      const values = labels.get(label) ?? new Set();
-      labels.set(label, values.add(value));
-    }
-  }
-  return metrics;
-}
-
-/** Returns the value of each series, by its name with its labels. */
-function parseValues(text: string): ReadonlyMap<string, number> {
-  return new Map([...text.matchAll(/^([a-zA-Z_:].*) (\S+)$/gm)].map(([, series = '', value]) => [series, Number(value)]));
-}

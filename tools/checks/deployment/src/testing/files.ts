@@ -9,9 +9,7 @@ export const readWorkspaceFile = (file: string): string => readFileSync(join(WOR
 export const readChartFile = (file: string): string => readFileSync(join(CHART, file), 'utf8');
 
 interface Values {
-  readonly preStopSeconds: number;
   readonly config: Readonly<Record<string, string | number | boolean>>;
-  readonly postgres?: { readonly enabled: boolean };
 }
 
 export const readValues = (file: string): Values => parse(readChartFile(file)) as Values;
@@ -30,8 +28,9 @@ interface RuleFile {
 }
 
 export const RULE_FILES = ['rules.yml', 'postgres-rules.yml'] as const;
-export const readRuleFile = (name: (typeof RULE_FILES)[number]): RuleFile => parse(readChartFile(`prometheus/${name}`)) as RuleFile;
-export const rules: readonly Rule[] = RULE_FILES.flatMap((name) => readRuleFile(name).groups.flatMap((group) => group.rules));
+export const rules: readonly Rule[] = RULE_FILES.flatMap((name) =>
+  (parse(readChartFile(`prometheus/${name}`)) as RuleFile).groups.flatMap((group) => group.rules),
+);
 export const alerts: readonly (Rule & { readonly alert: string })[] = rules.flatMap(({ alert, ...rule }) =>
   alert === undefined ? [] : [{ alert, ...rule }],
 );
