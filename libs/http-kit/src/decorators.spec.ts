@@ -1,10 +1,12 @@
 import {
+  Clock,
   DomainError,
   type IdempotencyKey,
   type Precondition,
   PRECONDITION_FAILED,
   PRECONDITION_REQUIRED,
   type Principal,
+  SystemClock,
 } from '@animal-store/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ArgumentsHost, Controller, Get, Module, Patch, Post, Put, Query } from '@nestjs/common';
@@ -77,7 +79,7 @@ class ToysController {
   }
 }
 
-@Module({ controllers: [ToysController] })
+@Module({ controllers: [ToysController], providers: [{ provide: Clock, useClass: SystemClock }] })
 class ToysModule {}
 
 let app: NestFastifyApplication;
