@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseConnection, MigrationLockError } from '@animal-store/database';
+import { DatabaseConnection, MigrationError } from '@animal-store/database';
 import { query, TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Module } from '@nestjs/common';
@@ -191,7 +191,7 @@ describe('explain', () => {
   const url = 'postgres://store:secret@db.example/store';
 
   it.each([
-    [new MigrationLockError('it is locked'), 'The migrations were not applied: it is locked'],
+    [new MigrationError('it is locked'), 'The migrations were not applied: it is locked'],
     [failure('25006', 'cannot execute CREATE TABLE'), 'cannot be used: cannot execute CREATE TABLE'],
     [failure('57014', 'canceling statement due to statement timeout'), 'cannot be used: canceling statement due to statement timeout'],
     [failure('ECONNREFUSED'), 'cannot be used: ECONNREFUSED'],

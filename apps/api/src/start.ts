@@ -14,7 +14,7 @@ import { Metrics } from './observability/metrics.js';
 import { type AdminServer, startAdminServer } from './process/admin-server.js';
 import { describeIgnored } from './process/ignored-variables.js';
 import { CLOSE_TIMEOUT_MS, type Config, FINISH_TIMEOUT_MS, readConfig } from './process/config.js';
-import { explain, explainMigration, listenError, StartupError, urlOf } from './process/startup-errors.js';
+import { explain, listenError, StartupError, urlOf } from './process/startup-errors.js';
 
 export { StartupError } from './process/startup-errors.js';
 
@@ -165,15 +165,10 @@ class Service implements RunningService {
     await database.connect();
     try {
       const applied = await migrateUp(database, {
-        timeoutMs: config.migrationWaitSeconds * 1000,
-        onWaiting: () => logger.warn('waiting for another process that is migrating the database'),
         onDistributed: (table) => {
           if (table === undefined) logger.warn('CITUS is on, but the database lacks the extension citus: no table is distributed');
           else logger.info({ table }, 'distributed a table');
         },
-        onProgress: (line) => logger.warn(line),
-      }).catch((error: unknown) => {
-        throw explainMigration(error);
       });
       if (applied.length > 0) logger.info({ applied }, 'migrated');
     } finally {

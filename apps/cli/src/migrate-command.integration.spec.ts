@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase, query } from '@animal-store/local-postgres/testing';
 import { describe, expect, it } from '@jest/globals';
-import { Client } from 'pg';
 import { json, runAnimalStore, useAnimalStore } from './testing/run-animal-store.js';
 
 const store = useAnimalStore({ migrated: false });
@@ -93,25 +92,5 @@ describe('animal-store migrate', () => {
     expect(await Promise.all(['pets.pets', 'access.clients'].map(mayRead))).toEqual([false, true]);
     expect(await grant('keys', 'nobody', '--apply')).toEqual({ exitCode: 1, stdout: '', stderr: 'error: role "nobody" does not exist\n' });
     await query(store.url, `DROP OWNED BY "${role}"; DROP ROLE "${role}"`);
-  });
-
-  it('waits up to --wait for another process that is migrating, and reports it', async () => {
-    const empty = await createTestDatabase();
-    const holder = new Client({ connectionString: empty.url });
-    await holder.connect();
-    await holder.query('SELECT pg_advisory_lock(7302947561038214)');
-    expect(await runAnimalStore({ DATABASE_URL: empty.url }, ['migrate', 'up', '--wait', '6s'])).toEqual({
-      exitCode: 1,
-      stdout: '',
-      stderr: expect.stringMatching(
-        /^waiting for another process that is migrating the database\nerror: another process has been migrating the database for \d+ s\n$/,
-      ),
-    });
-    expect(await runAnimalStore({ DATABASE_URL: empty.url }, ['migrate', 'up', '--wait', '0s'])).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringMatching(/^error: another process has been migrating the database for \d+ s\n$/),
-    });
-    await holder.end();
-    await empty.drop();
   });
 });

@@ -39,12 +39,11 @@ export {
 } from './migrations/backfill.js';
 export { type DistributedTable, distributedTables } from './migrations/distribution.js';
 export { grantStatements, type RolePurpose } from './migrations/grants.js';
-export { MigrationLockError } from './migrations/migration-query-runner.js';
 export {
-  type LockWait,
-  migrateDown,
+  ForwardMigration,
   type MigrateOptions,
   migrateUp,
+  MigrationError,
   type MigrationState,
   migrationState,
   type MigrationStatus,

@@ -1,12 +1,8 @@
 import { query, waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { Client } from 'pg';
 import { unknownKey } from '../support/keys.js';
 import { Outage } from '../support/outage.js';
-import { runAnimalStore, runUntilExit } from '../support/service.js';
-
-/** Same lock id as in libs/database/src/migrations/migrations.ts. */
-const MIGRATION_LOCK = 7_302_947_561_038_214n;
+import { runAnimalStore } from '../support/service.js';
 
 let outage: Outage;
 
@@ -74,14 +70,4 @@ it('waits for a database that rejects the login or does not exist yet, and until
   expect(service.output).not.toContain('secret');
   await service.stop();
   await query(database.url, `DROP DATABASE ${name} WITH (FORCE)`, `DROP ROLE ${role}`);
-});
-
-it('exits with code 1 and one line after it has waited MIGRATION_WAIT_SECONDS for another process that migrates', async () => {
-  const holder = new Client({ connectionString: outage.database.url });
-  await holder.connect();
-  await holder.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-  const { exitCode, output } = await runUntilExit({ DATABASE_URL: outage.database.url, PORT: '0', MIGRATION_WAIT_SECONDS: '1' });
-  await holder.end();
-  expect(exitCode).toBe(1);
-  expect(output).toMatch(/^The migrations were not applied: another process has been migrating the database for 1 s$/m);
 });

@@ -38,7 +38,6 @@ describe('readConfig', () => {
     ['DATABASE_POOL_SIZE', 1, 1_000],
     ['DATABASE_CONNECT_TIMEOUT_MS', 1, 60_000],
     ['DATABASE_STATEMENT_TIMEOUT_MS', 0, 60_000],
-    ['MIGRATION_WAIT_SECONDS', 1, 86_400],
     ['PORT', 0, 65_535],
     ['ADMIN_PORT', 0, 65_535],
     ['RATE_LIMIT', 0, 1_000_000_000],

@@ -66,10 +66,6 @@ export const variables = {
     desc: 'File that contains MIGRATION_DATABASE_URL.',
     example: '/run/secrets/migration-database-url',
   }),
-  MIGRATION_WAIT_SECONDS: integer(
-    1,
-    86_400,
-  )({ default: 300, desc: 'Maximum time that startup waits for the migrations of another process.' }),
   HOST: address({ default: '127.0.0.1', desc: 'Address to listen on.' }),
   PORT: integer(0, 65535)({ default: 3000, desc: 'Port to listen on. 0 selects a free port.' }),
   REUSE_PORT: flag({

@@ -1,10 +1,7 @@
-import { formatServer, isDatabaseUnavailable, MigrationLockError, type SecretUrl } from '@animal-store/database';
-import { QueryFailedError } from 'typeorm';
+import { formatServer, isDatabaseUnavailable, MigrationError, type SecretUrl } from '@animal-store/database';
 
 /** SQLSTATE of a role that must not migrate. */
 const INSUFFICIENT_PRIVILEGE = '42501';
-/** SQLSTATEs that can pass by themselves elsewhere, but are mistakes in a statement of a migration. A lock timeout is none. */
-const MISTAKES = /^(?:26|3F|42|55(?!P03))/;
 
 /** The reason why the service cannot start. Its message is printed without a stack. */
 export class StartupError extends Error {
@@ -28,23 +25,19 @@ export function listenError(error: unknown, prefix: '' | 'ADMIN_', host: string,
   return new StartupError(reasons[code] ?? `${prefix}HOST ${host} cannot be used: ${message}`);
 }
 
-/** Returns a StartupError for errors of a migration that a repetition cannot cure, and other errors unchanged. */
-export function explainMigration(error: unknown): unknown {
-  if (!(error instanceof QueryFailedError)) return error;
-  const { code = '' } = error as { code?: string };
-  if (code === INSUFFICIENT_PRIVILEGE)
-    return new StartupError(
-      `The database role lacks the privileges to migrate (${error.message}): run "animal-store migrate up" as the owner first.`,
-    );
-  if (isDatabaseUnavailable(error) && !MISTAKES.test(code)) return error;
-  return new StartupError(`The migrations were not applied: ${error.message}\nin the statement ${error.query}`);
-}
-
 /** Returns a StartupError of one line for errors of the database or its settings, and other errors unchanged. */
 export function explain(error: unknown, databaseUrl: SecretUrl): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   const reason = message.split('\n', 1)[0]?.trim() || code || 'no response';
-  if (error instanceof MigrationLockError) return new StartupError(`The migrations were not applied: ${reason}`);
+  if (error instanceof MigrationError) return explainMigration(error);
   if (!isDatabaseUnavailable(error)) return error;
   return new StartupError(`The database at ${formatServer(databaseUrl)} cannot be used: ${reason}`);
+}
+
+function explainMigration({ message, sqlState }: MigrationError): StartupError {
+  if (sqlState !== INSUFFICIENT_PRIVILEGE) return new StartupError(`The migrations were not applied: ${message}`);
+  const [reason = ''] = message.split('\n', 1);
+  return new StartupError(
+    `The database role lacks the privileges to migrate (${reason}): run "animal-store migrate up" as the owner first.`,
+  );
 }

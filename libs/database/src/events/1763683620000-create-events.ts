@@ -1,7 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../migrations/migrations.js';
 
-export class CreateEvents1763683620000 implements MigrationInterface {
-  async up(queryRunner: QueryRunner): Promise<void> {
+export class CreateEvents1763683620000 extends ForwardMigration {
+  override async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('CREATE SCHEMA IF NOT EXISTS events');
     await queryRunner.query(`
       CREATE TABLE events.subscriptions (
@@ -28,9 +29,5 @@ export class CreateEvents1763683620000 implements MigrationInterface {
     );
     await queryRunner.query('CREATE INDEX deliveries_pending_idx ON events.deliveries (subscription, position) WHERE parked_at IS NULL');
     await queryRunner.query('CREATE INDEX deliveries_parked_idx ON events.deliveries (subscription, position) WHERE parked_at IS NOT NULL');
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP SCHEMA events CASCADE');
   }
 }

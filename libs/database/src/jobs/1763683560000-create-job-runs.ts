@@ -1,7 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../migrations/migrations.js';
 
-export class CreateJobRuns1763683560000 implements MigrationInterface {
-  async up(queryRunner: QueryRunner): Promise<void> {
+export class CreateJobRuns1763683560000 extends ForwardMigration {
+  override async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('CREATE SCHEMA IF NOT EXISTS jobs');
     await queryRunner.query(`
       CREATE TABLE jobs.runs (
@@ -10,10 +11,5 @@ export class CreateJobRuns1763683560000 implements MigrationInterface {
         started_at timestamptz NOT NULL,
         succeeded_at timestamptz
       )`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP TABLE jobs.runs');
-    await queryRunner.query('DROP SCHEMA jobs');
   }
 }

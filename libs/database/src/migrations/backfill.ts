@@ -1,8 +1,6 @@
 import type { QueryRunner } from 'typeorm';
-import { reportProgress } from './migrations.js';
 
 const BATCH_SIZE = 5_000;
-const REPORT_INTERVAL_MS = 5_000;
 
 export interface Backfill {
   /** `schema.table`. */
@@ -25,27 +23,18 @@ export async function backfill(queryRunner: QueryRunner, { table, key, set, wher
   const columns = key.join(', ');
   const parameters = key.map((_, index) => `$${String(index + 1)}`).join(', ');
   let last: Readonly<Record<string, unknown>> | undefined;
-  let changed = 0;
-  let reportedAt = performance.now();
-  const report = () => {
-    reportProgress(queryRunner, `${String(changed)} rows of ${table} are filled in`);
-    reportedAt = performance.now();
-  };
   for (;;) {
     const [end] = (await queryRunner.query(
       `WITH batch AS (
          SELECT ${columns} FROM ${table} WHERE (${where}) ${last ? `AND (${columns}) > (${parameters})` : ''}
          ORDER BY ${columns} LIMIT ${String(batchSize)}
        ), changed AS (
-         UPDATE ${table} SET ${set} WHERE (${where}) AND (${columns}) IN (SELECT ${columns} FROM batch) RETURNING 1
+         UPDATE ${table} SET ${set} WHERE (${where}) AND (${columns}) IN (SELECT ${columns} FROM batch)
        )
-       SELECT ${columns}, (SELECT count(*) FROM changed) AS changed FROM batch ORDER BY ${key.map((name) => `${name} DESC`).join(', ')} LIMIT 1`,
+       SELECT ${columns} FROM batch ORDER BY ${key.map((name) => `${name} DESC`).join(', ')} LIMIT 1`,
       last && key.map((name) => last?.[name]),
-    )) as ({ changed: bigint } | undefined)[];
+    )) as (Readonly<Record<string, unknown>> | undefined)[];
     if (!end) break;
-    last = { ...end };
-    changed += Number(end.changed);
-    if (performance.now() - reportedAt >= REPORT_INTERVAL_MS) report();
+    last = end;
   }
-  if (changed > 0) report();
 }

@@ -1,31 +1,45 @@
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { createTestDatabase, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
+import type { QueryRunner } from 'typeorm';
+import { DatabaseConnection } from '../database-connection.js';
 import { Database } from '../database.js';
-import { isMigrated, migrateDown, migrateUp, migrationState, migrationStatus, migrationToUndo } from './migrations.js';
+import {
+  ForwardMigration,
+  isMigrated,
+  migrateUp,
+  MigrationError,
+  migrationState,
+  migrationStatus,
+  withoutLockTimeout,
+} from './migrations.js';
 
-class CreateShop1763683200000 implements MigrationInterface {
-  async up(queryRunner: QueryRunner): Promise<void> {
+const MIGRATION_LOCK = 7_302_947_561_038_214n;
+
+/** The last statement of the migration without a transaction. */
+let statement = '';
+const settings: unknown[] = [];
+
+class CreateShop1763683200000 extends ForwardMigration {
+  override async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('CREATE SCHEMA shop');
     await queryRunner.query('CREATE TABLE shop.lines (id bigint)');
   }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP TABLE shop.lines');
-    await queryRunner.query('DROP SCHEMA shop');
-  }
 }
 
-/** PostgreSQL rejects both statements inside a transaction. */
-class IndexLines1763683200001 implements MigrationInterface {
+/** PostgreSQL rejects CREATE INDEX CONCURRENTLY inside a transaction. */
+class IndexLines1763683200001 extends ForwardMigration {
   readonly transaction = false;
 
-  async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('CREATE INDEX CONCURRENTLY lines_by_id ON shop.lines (id)');
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP INDEX CONCURRENTLY shop.lines_by_id');
+  override async up(queryRunner: QueryRunner): Promise<void> {
+    const show = async () => settings.push(...((await queryRunner.query('SHOW lock_timeout')) as unknown[]));
+    await show();
+    await withoutLockTimeout(queryRunner, async () => {
+      await show();
+      await queryRunner.query('CREATE INDEX CONCURRENTLY lines_by_id ON shop.lines (id)');
+    });
+    await show();
+    await queryRunner.query(statement);
   }
 }
 
@@ -33,25 +47,44 @@ const [CREATE, INDEX] = ['CreateShop1763683200000', 'IndexLines1763683200001'];
 
 let database: TestDatabase;
 let dataSource: Database;
+let holder: Client;
+
+const open = () =>
+  new Database({
+    url: database.url,
+    applicationName: 'spec',
+    poolSize: 2,
+    // The later migration is registered first.
+    persistence: [IndexLines1763683200001, CreateShop1763683200000].map((migration) => ({
+      schema: 'shop',
+      entities: [],
+      migrations: [migration],
+    })),
+  });
+const status = async () => (await migrationStatus(dataSource)).map(({ name, applied }) => [name, applied]);
 
 beforeAll(async () => {
+  // TypeORM logs each failure.
+  jest.spyOn(console, 'log').mockImplementation(() => undefined);
   database = await createTestDatabase();
-  // The later migration is registered first.
-  const persistence = [IndexLines1763683200001, CreateShop1763683200000].map((migration) => ({
-    schema: 'shop',
-    entities: [],
-    migrations: [migration],
-  }));
-  dataSource = new Database({ url: database.url, applicationName: 'spec', poolSize: 2, persistence });
-  await dataSource.initialize();
+  const name = new URL(database.url).pathname.slice(1);
+  for (const timeout of ['statement_timeout', 'idle_in_transaction_session_timeout', 'lock_timeout'])
+    await query(process.env['TEST_POSTGRES_URL'] ?? '', `ALTER DATABASE ${name} SET ${timeout} = 300`);
+  dataSource = await open().initialize();
+  holder = new Client({ connectionString: database.url });
+  await holder.connect();
 });
-
+beforeEach(async () => {
+  statement = 'SELECT pg_sleep(0.4)';
+  settings.length = 0;
+  await dataSource.query('DROP SCHEMA IF EXISTS shop CASCADE; DROP TABLE IF EXISTS public.schema_migrations');
+});
 afterAll(async () => {
+  jest.restoreAllMocks();
+  await holder.end();
   await dataSource.destroy();
   await database.drop();
 });
-
-const status = async () => (await migrationStatus(dataSource)).map(({ name, applied }) => [name, applied]);
 
 it('on an empty database, all migrations are pending, in the order of their timestamps', async () => {
   expect(await status()).toEqual([
@@ -59,36 +92,65 @@ it('on an empty database, all migrations are pending, in the order of their time
     [INDEX, false],
   ]);
   expect(await migrationState(dataSource)).toEqual({ pending: 2, latest: undefined });
-  expect(await migrationToUndo(dataSource)).toBeUndefined();
-  expect(await migrateDown(dataSource)).toBeUndefined();
 });
 
-it('migrateUp applies them once', async () => {
+it('each is applied once, however short the timeouts of the database are', async () => {
   expect(await migrateUp(dataSource)).toEqual([CREATE, INDEX]);
   expect(await migrateUp(dataSource)).toEqual([]);
   expect(await isMigrated(dataSource)).toBe(true);
+  expect(await migrationState(dataSource)).toEqual({ pending: 0, latest: INDEX });
+  expect(settings).toEqual(['5s', '0', '5s'].map((lock_timeout) => ({ lock_timeout })));
+});
+
+it('a failed one is reported with its statement and its error, and those before it stay applied', async () => {
+  statement = 'SELECT nothing FROM shop.lines';
+  const error = new MigrationError('column "nothing" does not exist\nin the statement SELECT nothing FROM shop.lines', '42703');
+  await expect(migrateUp(dataSource)).rejects.toEqual(error);
   expect(await status()).toEqual([
     [CREATE, true],
-    [INDEX, true],
+    [INDEX, false],
   ]);
 });
 
-it('migrateDown undoes the latest one, without a transaction if the migration has none', async () => {
-  expect(await migrationToUndo(dataSource)).toEqual({ name: INDEX, statements: ['DROP INDEX CONCURRENTLY shop.lines_by_id'] });
-  await expect(migrateDown(dataSource, CREATE)).rejects.toThrow(`the latest migration is no longer ${CREATE}`);
-  expect(await migrateDown(dataSource, INDEX)).toBe(INDEX);
-  expect(await migrationToUndo(dataSource)).toEqual({ name: CREATE, statements: ['DROP TABLE shop.lines', 'DROP SCHEMA shop'] });
-  expect(await migrationState(dataSource)).toEqual({ pending: 1, latest: CREATE });
+it.each(['42P01', '3F000', '42501', '55000', '23505'])('an error %s of a statement is not one that a repetition cures', async (code) => {
+  statement = `DO $$ BEGIN RAISE 'no' USING ERRCODE = '${code}'; END $$`;
+  await expect(migrateUp(dataSource)).rejects.toBeInstanceOf(MigrationError);
 });
 
-it('migrateDown undoes a migration with a transaction in it: nothing is half undone', async () => {
-  await dataSource.pool.query('CREATE TABLE shop.other (id bigint)');
-  await expect(migrateDown(dataSource)).rejects.toThrow('cannot drop schema shop');
-  expect((await dataSource.pool.query(`SELECT to_regclass('shop.lines')::text AS name`)).rows).toEqual([{ name: 'shop.lines' }]);
-  expect(await migrationState(dataSource)).toEqual({ pending: 1, latest: CREATE });
+it.each(['55P03', '40P01', '57P01'])('an error %s of a statement is one that a repetition may cure', async (code) => {
+  statement = `DO $$ BEGIN RAISE 'no' USING ERRCODE = '${code}'; END $$`;
+  await expect(migrateUp(dataSource)).rejects.toMatchObject({ code });
 });
 
-it('a table of migrations that cannot be read is an error, not an empty one', async () => {
-  await dataSource.pool.query('ALTER TABLE public.schema_migrations RENAME COLUMN name TO title');
-  await expect(migrationState(dataSource)).rejects.toThrow('column "name" does not exist');
+it('none is reverted', async () => {
+  await expect(new CreateShop1763683200000().down()).rejects.toThrow('migrations go forward only');
+});
+
+describe('the migration lock', () => {
+  it('is awaited for a limited time, before anything is created', async () => {
+    await holder.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await expect(migrateUp(dataSource, { maxWaitMs: 300 })).rejects.toEqual(
+      new MigrationError('another process has been migrating the database for 0.3 s'),
+    );
+    expect(await query(database.url, `SELECT to_regclass('public.schema_migrations') AS created`)).toEqual([{ created: null }]);
+    const migrated = migrateUp(dataSource);
+    await holder.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+    expect(await migrated).toHaveLength(2);
+  });
+});
+
+describe('a DatabaseConnection', () => {
+  it('opens after another process has migrated the database', async () => {
+    const connection = new DatabaseConnection(open());
+    const onWaiting = jest.fn();
+    const opened = connection.open({ onWaiting });
+    await waitFor(() => expect(onWaiting).toHaveBeenCalled());
+    expect(connection.hasOpened).toBe(false);
+    await migrateUp(dataSource);
+    await opened;
+    expect(connection.hasOpened).toBe(true);
+    await connection.open();
+    await connection.close();
+    expect(connection.hasOpened).toBe(false);
+  });
 });

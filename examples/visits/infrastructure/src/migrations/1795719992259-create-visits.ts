@@ -1,7 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '@animal-store/database';
+import type { QueryRunner } from 'typeorm';
 
-export class CreateVisits1795719992259 implements MigrationInterface {
-  async up(queryRunner: QueryRunner): Promise<void> {
+export class CreateVisits1795719992259 extends ForwardMigration {
+  override async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('CREATE SCHEMA IF NOT EXISTS visits');
     // pet_id has no foreign key, because animals belong to the context pets. A time with an interval is only immutable without a zone.
     await queryRunner.query(`
@@ -41,13 +42,5 @@ export class CreateVisits1795719992259 implements MigrationInterface {
       )`);
     await queryRunner.query('CREATE INDEX treatments_visit_id_id_idx ON visits.treatments (visit_id, id)');
     await queryRunner.query('CREATE TABLE visits.days (day text COLLATE "C" CONSTRAINT days_pkey PRIMARY KEY, visits integer NOT NULL)');
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP TABLE visits.days');
-    await queryRunner.query('DROP TABLE visits.treatments');
-    await queryRunner.query('DROP TABLE visits.idempotency_keys');
-    await queryRunner.query('DROP TABLE visits.visits');
-    await queryRunner.query('DROP SCHEMA visits');
   }
 }

@@ -1,7 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '@animal-store/database';
+import type { QueryRunner } from 'typeorm';
 
-export class CreateClientsAndApiKeys1763683140000 implements MigrationInterface {
-  async up(queryRunner: QueryRunner): Promise<void> {
+export class CreateClientsAndApiKeys1763683140000 extends ForwardMigration {
+  override async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('CREATE SCHEMA IF NOT EXISTS access');
     // "C" compares bytes and needs no locale. The characters are those that the domain calls not printable.
     await queryRunner.query(String.raw`
@@ -54,13 +55,5 @@ export class CreateClientsAndApiKeys1763683140000 implements MigrationInterface 
         details json NOT NULL
       )`);
     await queryRunner.query('CREATE INDEX audit_events_occurred_at_id_idx ON access.audit_events (occurred_at, id)');
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP TABLE access.audit_events');
-    await queryRunner.query('DROP TABLE access.api_keys');
-    await queryRunner.query('DROP FUNCTION access.are_scopes(text[])');
-    await queryRunner.query('DROP TABLE access.clients');
-    await queryRunner.query('DROP SCHEMA access');
   }
 }

@@ -1,7 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '@animal-store/database';
+import type { QueryRunner } from 'typeorm';
 
-export class CreatePets1763683200000 implements MigrationInterface {
-  async up(queryRunner: QueryRunner): Promise<void> {
+export class CreatePets1763683200000 extends ForwardMigration {
+  override async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('CREATE SCHEMA IF NOT EXISTS pets');
     // btrim's list is the Unicode property White_Space, as in the domain; "C" orders by bytes and needs no locale.
     await queryRunner.query(`
@@ -27,11 +28,5 @@ export class CreatePets1763683200000 implements MigrationInterface {
         CONSTRAINT idempotency_keys_pkey PRIMARY KEY (client_id, key)
       )`);
     await queryRunner.query('CREATE INDEX idempotency_keys_created_at_idx ON pets.idempotency_keys (created_at)');
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP TABLE pets.idempotency_keys');
-    await queryRunner.query('DROP TABLE pets.pets');
-    await queryRunner.query('DROP SCHEMA pets');
   }
 }
