@@ -41,13 +41,14 @@ export class TypeOrmVisitRepository extends VisitRepository {
       if (!visit) throw new DomainError(VISIT_NOT_FOUND);
       precondition?.(visit);
       const changed = change(visit);
-      if (changed !== visit) {
-        const { id: _id, ...values } = changed;
-        await visits.update({ id }, values);
-        const { petId, startsAt } = changed;
-        if (event) await appendEvents(manager, event.of({ visitId: id, petId, startsAt }));
-      }
-      return changed;
+      if (changed === visit) return visit;
+      const { id: _id, ...values } = changed;
+      await visits.update({ id }, values);
+      // As the database stored it: a trigger may have changed it.
+      const stored = await visits.findOneByOrFail({ id });
+      const { petId, startsAt } = stored;
+      if (event) await appendEvents(manager, event.of({ visitId: id, petId, startsAt }));
+      return stored;
     });
   }
 }

@@ -114,6 +114,17 @@ describe('change', () => {
     expect(await repository.change(id, { ...cancel, key: KEY })).toMatchObject({ replayed: false });
   });
 
+  it('returns what the database stored', async () => {
+    const { id } = await repository.add(aNewVisit());
+    await database.dataSource.query(`
+      CREATE FUNCTION visits.probe() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.reason := 'trigger'; RETURN NEW; END $$;
+      CREATE TRIGGER probe BEFORE UPDATE ON visits.visits FOR EACH ROW EXECUTE FUNCTION visits.probe()`);
+    const { result } = await repository.change(id, cancel);
+    await database.dataSource.query('DROP FUNCTION visits.probe CASCADE');
+    expect(result.reason).toBe('trigger');
+    expect(await reader.find(id)).toEqual({ ...result });
+  });
+
   it('runs concurrent commands one after the other', async () => {
     const { id } = await repository.add(aNewVisit());
     const commands = Array.from({ length: 5 }, () => repository.change(id, cancel));

@@ -313,10 +313,10 @@ describe('concurrent lookups', () => {
 });
 
 describe('an API key that a trigger', () => {
-  const trigger = (body: string) =>
+  const trigger = (body: string, event = 'INSERT', table = 'api_keys') =>
     database.dataSource.query(`
       CREATE OR REPLACE FUNCTION access.probe() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;
-      CREATE OR REPLACE TRIGGER probe BEFORE INSERT ON access.api_keys FOR EACH ROW EXECUTE FUNCTION access.probe()`);
+      CREATE OR REPLACE TRIGGER probe BEFORE ${event} ON access.${table} FOR EACH ROW EXECUTE FUNCTION access.probe()`);
   afterEach(() => database.dataSource.query('DROP FUNCTION IF EXISTS access.probe CASCADE'));
 
   it('rejects is not reported as created', async () => {
@@ -327,6 +327,16 @@ describe('an API key that a trigger', () => {
   it('changes is reported as it is stored', async () => {
     await trigger(`NEW.scopes := '{pets:read}'; RETURN NEW;`);
     expect(await keys.add(aNewApiKey({ scopes: ['pets:read', 'pets:write'] }))).toMatchObject({ scopes: ['pets:read'] });
+  });
+
+  it('keeps valid is not reported as revoked', async () => {
+    const { id } = await keys.add(aNewApiKey());
+    await trigger('RETURN NULL;', 'UPDATE');
+    await expect(keys.update(id, (key) => key.revoke(noon))).rejects.toThrow('did not store the change');
+    await trigger('NEW.revoked_at := NULL; RETURN NEW;', 'UPDATE');
+    expect((await keys.update(id, (key) => key.revoke(noon)))?.revokedAt).toBeUndefined();
+    await trigger('NEW.disabled_at := NULL; RETURN NEW;', 'UPDATE', 'clients');
+    expect(await keys.updateClient('acme', (client) => disableClient(client, noon))).toMatchObject({ disabledAt: undefined });
   });
 });
 

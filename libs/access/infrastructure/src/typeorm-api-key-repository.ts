@@ -18,7 +18,7 @@ import {
   type Operator,
 } from '@animal-store/access-domain';
 import { Batcher, retryRead } from '@animal-store/database';
-import type { DataSource, EntityManager, SelectQueryBuilder } from 'typeorm';
+import type { DataSource, EntityManager, SelectQueryBuilder, UpdateResult } from 'typeorm';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { AuditEventEntity } from './audit-event.entity.js';
 import { ClientEntity } from './client.entity.js';
@@ -153,9 +153,10 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
       // A date that cannot be read cannot be written.
       ...(after.disabledAt !== before.disabledAt && { disabledAt: after.disabledAt ?? null }),
     };
-    await manager.update(ClientEntity, { id: entity.id }, columns);
-    await this.audit(manager, clientChanged(before, after));
-    return { ...entity, ...columns };
+    assertStored(await manager.update(ClientEntity, { id: entity.id }, columns));
+    const stored = await manager.findOneByOrFail(ClientEntity, { id: entity.id });
+    await this.audit(manager, clientChanged(before, toClient(stored)));
+    return stored;
   }
 
   private async audit(manager: EntityManager, entries: readonly AuditEntry[]): Promise<void> {
@@ -209,8 +210,14 @@ async function updateLifetime(manager: EntityManager, before: ApiKey, after: Api
     ...(after.expiresAt !== before.expiresAt && { expiresAt: after.expiresAt ?? null }),
     ...(after.revokedAt !== before.revokedAt && { revokedAt: after.revokedAt ?? null }),
   };
-  if (Object.keys(columns).length > 0) await manager.update(ApiKeyEntity, { id: after.id }, columns);
-  return after;
+  if (Object.keys(columns).length === 0) return after;
+  assertStored(await manager.update(ApiKeyEntity, { id: after.id }, columns));
+  return (await lock(manager, after.id)) ?? after;
+}
+
+/** @throws Error if a trigger rejected the change: a key must not seem revoked that is not */
+function assertStored({ affected }: UpdateResult): void {
+  if (affected === 0) throw new Error('The database did not store the change, for example because of a trigger.');
 }
 
 function toDomain({ client, expiresAt, revokedAt, lastUsedAt, ...entity }: ApiKeyEntity): ApiKey {
