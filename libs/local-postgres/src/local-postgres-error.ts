@@ -6,11 +6,13 @@ export class LocalPostgresError extends Error {
   }
 }
 
-/** Returns the last error message in the output of a PostgreSQL program, with its detail and hint. Ends with a full stop. */
+/** Returns the last error in the output of a PostgreSQL program, with its detail and hint, otherwise the last line. Ends with a full stop. */
 export function findErrorMessage(output: string): string {
   const lines = output.trim().split('\n');
   const first = lines.findLastIndex((line) => /\b(?:FATAL|PANIC|error):/.test(line));
-  const message = /\b(?:FATAL|PANIC|error|DETAIL|detail|HINT|hint): +(\S.*)$/;
-  const texts = lines.slice(Math.max(first, 0)).flatMap((line) => message.exec(line)?.[1]?.replace(/\.$/, '') ?? []);
-  return `${texts.join('. ') || lines.at(-1) || 'there is no error message'}.`;
+  const text = lines
+    .slice(first)
+    .join(' ')
+    .replace(/^.*?\b(?:FATAL|PANIC|error): +/, '');
+  return `${text.replace(/\.$/, '') || 'there is no error message'}.`;
 }

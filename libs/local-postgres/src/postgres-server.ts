@@ -24,7 +24,6 @@ export class PostgresServer {
 
   /** Opens a data folder, and creates what is missing. `initdbArgs` apply to a new one. */
   static async open(dataDir: string, initdbArgs: readonly string[] = []): Promise<PostgresServer> {
-    if (/[\r\n]/.test(dataDir)) throw new LocalPostgresError(`The path of the data folder ${JSON.stringify(dataDir)} has a line break.`);
     await mkdir(dataDir, { recursive: true });
     const folder = await realpath(dataDir);
     const programs = await Programs.find(folder);

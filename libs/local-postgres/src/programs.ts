@@ -18,7 +18,6 @@ export class Programs {
 
   static async find(dataDir: string): Promise<Programs> {
     const bin = findPrograms();
-    checkProgramFolder(bin);
     await createLibraryLinks(join(bin, '../..'));
     if (process.getuid?.() !== 0) return new Programs(bin);
     const account = await findAccount(dataDir);
@@ -40,14 +39,6 @@ export class Programs {
   async changeOwner(path: string): Promise<void> {
     if (this.account) await chown(path, this.account.uid, this.account.gid);
   }
-}
-
-/** Throws if initdb cannot run its programs in the folder: it passes their paths to a shell, in double quotes. */
-export function checkProgramFolder(folder: string): void {
-  const [character] = process.platform === 'win32' ? [] : (/["$`\\\n]/.exec(folder) ?? []);
-  if (character === undefined) return;
-  const path = `${JSON.stringify(character)} in its path: ${folder}`;
-  throw new LocalPostgresError(`PostgreSQL cannot run in a folder with ${path}. Move the workspace.`);
 }
 
 function findPrograms(): string {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -103,6 +104,11 @@ class DevWorkspace {
     return stdout.split('\n').filter((command) => command.includes(this.folder));
   }
 
+  /** The command line of PostgreSQL does not name the folder. */
+  isPostgresRunning(): boolean {
+    return existsSync(join(this.folder, '.data/postgres/postmaster.pid'));
+  }
+
   async remove(): Promise<void> {
     await this.stop('SIGTERM');
     await rm(this.folder, { recursive: true, force: true });
@@ -165,7 +171,9 @@ describe('npm run dev', () => {
   });
 
   it('leaves nothing running after Ctrl-C', async () => {
+    expect(dev.isPostgresRunning()).toBe(true);
     expect(await dev.stop('SIGINT')).toBe(0);
     expect(await dev.runningProcesses()).toEqual([]);
+    expect(dev.isPostgresRunning()).toBe(false);
   });
 });

@@ -26,7 +26,7 @@ beforeAll(async () => {
     expect(await query(primary.url, 'SELECT sync_state FROM pg_stat_replication')).toEqual([{ sync_state: 'sync' }]);
   });
   current = primary;
-  address = await TcpProxy.startFor(() => current.url);
+  address = await TcpProxy.start(() => current.url);
   const url = new URL(primary.url);
   url.host = new URL(address.url).host;
   service = await Service.start(url.href, { MIGRATION_DATABASE_URL: url.href, RATE_LIMIT: '0' });

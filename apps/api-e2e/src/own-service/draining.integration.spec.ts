@@ -42,7 +42,7 @@ it('processes behind a load balancer are replaced under load, and drop no reques
   const old = await start({ DRAIN_SECONDS: '5' });
   let targets = [old.url];
   let turn = 0;
-  const balancer = await TcpProxy.startFor(() => targets[turn++ % targets.length]);
+  const balancer = await TcpProxy.start(() => targets[turn++ % targets.length]);
   const address = new URL(balancer.url).origin;
 
   const outcomes = new Map<string, number>();

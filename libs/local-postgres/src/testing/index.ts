@@ -1,4 +1,4 @@
-export { type Certificates, createAuthority, createCertificates } from './certificates.js';
+export { type Certificates, createCertificates } from './certificates.js';
 export { DurablePostgres } from './durable-postgres.js';
 export { findFreePort } from './find-free-port.js';
 export { setOddSettings } from './odd-settings.js';

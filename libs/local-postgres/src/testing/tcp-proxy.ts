@@ -11,34 +11,18 @@ export class TcpProxy {
   private port = 0;
   private delayMs = 0;
 
-  private constructor(
-    private readonly ownUrl: URL,
-    /** Returns the server of a new connection, or undefined to close it. */
-    private readonly choose: () => URL | undefined,
-  ) {}
+  /** @param target the URL of the server, or a function that returns the URL for a new connection, or undefined to close it */
+  private constructor(private readonly target: string | (() => string | undefined)) {}
 
-  static start(targetUrl: string): Promise<TcpProxy> {
-    const target = new URL(targetUrl);
-    return TcpProxy.listen(target, () => target);
-  }
-
-  /** Starts a proxy for HTTP servers. `choose` returns the URL of the server of a new connection, or undefined to close it. */
-  static startFor(choose: () => string | undefined): Promise<TcpProxy> {
-    return TcpProxy.listen(new URL('http://127.0.0.1'), () => {
-      const url = choose();
-      return url === undefined ? undefined : new URL(url);
-    });
-  }
-
-  private static async listen(ownUrl: URL, choose: () => URL | undefined): Promise<TcpProxy> {
-    const proxy = new TcpProxy(ownUrl, choose);
+  static async start(target: TcpProxy['target']): Promise<TcpProxy> {
+    const proxy = new TcpProxy(target);
     await proxy.restore();
     return proxy;
   }
 
   /** The target's URL with the address of the proxy. */
   get url(): string {
-    const url = new URL(this.ownUrl);
+    const url = new URL(typeof this.target === 'string' ? this.target : 'http://127.0.0.1');
     url.host = `127.0.0.1:${this.port}`;
     return url.href;
   }
@@ -69,9 +53,10 @@ export class TcpProxy {
   }
 
   private forward(client: Socket): void {
-    const target = this.choose();
-    if (!target) return void client.destroy();
-    const upstream = connect(Number(target.port) || 5432, target.hostname);
+    const target = typeof this.target === 'string' ? this.target : this.target();
+    if (target === undefined) return void client.destroy();
+    const { port, hostname } = new URL(target);
+    const upstream = connect(Number(port) || 5432, hostname);
     client.on('close', () => upstream.destroy());
     upstream.on('close', () => {
       // After an orderly end, the pipe ends the client when it has sent the rest of the data.
