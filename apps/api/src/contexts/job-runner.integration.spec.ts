@@ -43,13 +43,13 @@ const job = (every: number): ScheduledJob => ({ name: 'spec', every, useCase: Wo
 const messages = (level: number) => lines.filter((line) => line['level'] === level).map(({ msg }) => msg);
 
 interface StartOptions {
-  readonly dataSource?: Database;
   readonly logger?: Logger;
   readonly maxRunMs?: number;
 }
 
 /** Starts the runner of a process. */
-async function start(jobs: readonly ScheduledJob[], { dataSource = database.dataSource, logger, maxRunMs }: StartOptions = {}) {
+async function start(jobs: readonly ScheduledJob[], { logger, maxRunMs }: StartOptions = {}) {
+  const { dataSource } = database;
   const connection = new DatabaseConnection(dataSource);
   const environment = {
     moduleRef: { get: (useCase: new () => Work) => new useCase() } as unknown as ModuleRef,
@@ -66,31 +66,6 @@ async function start(jobs: readonly ScheduledJob[], { dataSource = database.data
     new RegExp(`^${metric.replaceAll(/[{}]/g, String.raw`\$&`)} (.+)$`, 'm').exec(await environment.metrics.registry.metrics())?.[1];
   return { ...environment, runner, value };
 }
-
-it('two processes share one schedule, and runs never overlap', async () => {
-  const period = 200;
-  const starts: number[] = [];
-  let running = 0;
-  let maxRunning = 0;
-  work = async () => {
-    starts.push(performance.now());
-    maxRunning = Math.max(maxRunning, ++running);
-    await sleep(20);
-    running--;
-  };
-  const { url } = database;
-  const other = new Database({ url, applicationName: 'spec', poolSize: 2, persistence: [JobsModule.persistence] });
-  await other.initialize();
-  await start([job(period)]);
-  await start([job(period)], { dataSource: other });
-  await waitFor(() => expect(starts.length).toBeGreaterThanOrEqual(5));
-  for (const runner of runners) await runner.beforeApplicationShutdown();
-  await other.destroy();
-  expect(maxRunning).toBe(1);
-  const [first = 0, last = 0] = [starts[0], starts.at(-1)];
-  // The start of a run is a little later than its time in the table.
-  expect((last - first) / (starts.length - 1)).toBeGreaterThan(0.9 * period);
-});
 
 it('a failure is logged, counted, and followed by a run in the next period', async () => {
   let runs = 0;

@@ -1,8 +1,6 @@
-import type { ReplicaObserver, Replicas } from '@animal-store/database';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { fastify } from 'fastify';
 import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { measureRequests, Metrics } from './metrics.js';
 
 let metrics: Metrics;
@@ -81,13 +79,6 @@ describe('the metrics of requests', () => {
   });
 });
 
-it('statements are measured in seconds and calls', async () => {
-  metrics.executed('list', 0.25, 3);
-  metrics.executed('list', 0.5, 1);
-  expect(await samplesOf('database_statement_duration_seconds')).toEqual(['_sum{statement="list"} 0.75', '_count{statement="list"} 2']);
-  expect(await samplesOf('database_statement_batch_size')).toEqual(['_sum{statement="list"} 4', '_count{statement="list"} 2']);
-});
-
 it('the pool has idle and used connections, and waiting statements; none while it is closed', async () => {
   let pool: Pool | undefined = { totalCount: 7, idleCount: 2, waitingCount: 4 } as Pool;
   metrics.observePool(() => pool);
@@ -107,40 +98,6 @@ it('the process is ready or not, with the reason', async () => {
   expect([await samplesOf('service_ready'), await reasons()]).toEqual([[' 0'], ['{reason="database"} 1']]);
   reason = 'draining';
   expect(await reasons()).toEqual(['{reason="draining"} 1']);
-});
-
-it('migrations are unknown until the state is read, and only the latest one is named', async () => {
-  let state: { pending: number; latest: string | undefined } | undefined;
-  metrics.observeMigrations(async () => state);
-  expect(await samplesOf('database_migrations_pending')).toEqual([' Nan']);
-  expect(await samplesOf('database_migration_info')).toEqual([]);
-  state = { pending: 2, latest: 'One1' };
-  expect(await samplesOf('database_migrations_pending')).toEqual([' 2']);
-  expect(await samplesOf('database_migration_info')).toEqual(['{latest="One1"} 1']);
-  state = { pending: 0, latest: 'Two2' };
-  expect(await samplesOf('database_migrations_pending')).toEqual([' 0']);
-  expect(await samplesOf('database_migration_info')).toEqual(['{latest="Two2"} 1']);
-});
-
-it('replicas are used unless they have a problem; reads are counted by server, and changes are logged', async () => {
-  const problems = new Map<string, string | undefined>([
-    ['db1:5432', undefined],
-    ['db2:5432', 'it is not a replica'],
-  ]);
-  const lines: unknown[] = [];
-  let observer: ReplicaObserver | undefined;
-  const replicas = { problems, observe: (given: ReplicaObserver) => (observer = given) } as unknown as Replicas;
-  metrics.observeReplicas(replicas, pino({ base: null, timestamp: false }, { write: (line: string) => lines.push(JSON.parse(line)) }));
-  expect(await samplesOf('database_replica_used')).toEqual(['{replica="db1:5432"} 1', '{replica="db2:5432"} 0']);
-  expect(await samplesOf('database_replica_reads_total')).toEqual(['{served_by="replica"} 0', '{served_by="primary"} 0']);
-  for (const server of ['replica', 'primary', 'replica'] as const) observer?.read(server);
-  expect(await samplesOf('database_replica_reads_total')).toEqual(['{served_by="replica"} 2', '{served_by="primary"} 1']);
-  observer?.changed('db2:5432', undefined);
-  observer?.changed('db1:5432', 'connection lost');
-  expect(lines).toEqual([
-    { level: 30, replica: 'db2:5432', msg: 'reading lists from the replica' },
-    { level: 40, replica: 'db1:5432', reason: 'connection lost', msg: 'not reading from the replica' },
-  ]);
 });
 
 it('counts dropped log lines without adding them again at each scrape', async () => {

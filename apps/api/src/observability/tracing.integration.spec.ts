@@ -222,21 +222,6 @@ describe('with a collector', () => {
     expect(spans.filter(({ name }) => name === 'insert pets.pets')).toHaveLength(statements.create);
   });
 
-  it('traces each statement of a transaction', async () => {
-    const { traceId } = await trace.getTracer('spec').startActiveSpan('work', async (span) => {
-      await service.app.get(DataSource).transaction((manager) => manager.query('SELECT $1::text', ['a value']));
-      span.end();
-      return span.spanContext();
-    });
-    // The app also traces its own statements, such as the check of the migrations.
-    const statements = (await service.spans()).filter((span) => span.traceId === traceId && span.kind === 'CLIENT');
-    expect(statements.map(({ name, attributes }) => [name, attributes['db.query.text']])).toEqual([
-      ['START', undefined],
-      ['SELECT', 'SELECT $1::text'],
-      ['COMMIT', undefined],
-    ]);
-  });
-
   it('shows the type of an error in the spans of the statement and the request', async () => {
     const { key } = service;
     const pool = service.app.get(Database).pool;

@@ -91,7 +91,7 @@ function shareSampler(share: number): Sampler {
 }
 
 /** Creates a SERVER span for each request, before any hook that may reject it. The span contains no client data except the ids of `traceparent`. */
-export function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
+function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
   const spans = new WeakMap<FastifyRequest, Span>();
 
   fastify.addHook('onRequest', (request, _reply, done) => {
