@@ -4,7 +4,7 @@ import type { EntityMetadata } from 'typeorm';
 import type { DatabasePool } from '../connection/database-pool.js';
 import { isRowError } from '../connection/error-meaning.js';
 import { retryRead } from '../connection/retry.js';
-import { Batcher } from '../statements/batcher.js';
+import { Batcher, type BatchSlots } from '../statements/batcher.js';
 import { findRecordedStatement, type Recorded } from '../statements/find-statements.js';
 import { insertManyStatement, insertOneStatement, insertStatement, type Stored } from '../statements/insert-statements.js';
 import { arraysOf, type PreparedStatement, type Values } from '../statements/prepared-statement.js';
@@ -28,6 +28,7 @@ interface InsertOptions<Result> {
   readonly metadata: EntityMetadata;
   readonly table: Table;
   readonly sharding: Sharding;
+  readonly connections: BatchSlots;
   readonly event?: EventDefinition | undefined;
   /** The table of the keys. Without it, calls have no keys. */
   readonly keys?: EntityMetadata;
@@ -40,11 +41,7 @@ interface InsertOptions<Result> {
 
 /** Inserts the rows of concurrent calls in one statement, finds the keys that were not inserted, and repeats only the other calls. */
 export class BatchedInserts<Result> {
-  private readonly batcher = new Batcher<InsertCall, Result>({
-    maxSize: MAX_INSERTS,
-    isItemError: isRowError,
-    run: (calls) => this.run(calls),
-  });
+  private readonly batcher: Batcher<InsertCall, Result>;
   private readonly alone: AloneQueue;
   /** Inserts several rows. Skips rows with keys or unique values that exist. */
   private readonly insertRows: PreparedStatement<Stored>;
@@ -57,7 +54,8 @@ export class BatchedInserts<Result> {
   private readonly findRecorded: PreparedStatement<Recorded> | undefined;
 
   constructor(private readonly options: InsertOptions<Result>) {
-    const { metadata, table, sharding, event, maxWaitMs } = options;
+    const { metadata, table, sharding, event, maxWaitMs, connections } = options;
+    this.batcher = new Batcher({ maxSize: MAX_INSERTS, isItemError: isRowError, connections, run: (calls) => this.run(calls) });
     const keys = options.keys && keyTableOf(options.keys);
     // Those of a distributed table are not handled.
     const unique = sharding.insertsOne ? uniqueColumnsOf(metadata, table) : undefined;

@@ -20,6 +20,7 @@ interface ListOptions {
   readonly sharding: Sharding;
   readonly executor: Executor;
   readonly slots: BatchSlots;
+  readonly connections: BatchSlots;
   /** The lists of the entity in its persistence. */
   readonly declared: readonly List[];
   /** The properties of an item. The default is all columns. */
@@ -87,7 +88,7 @@ export class BatchedLists<Item> {
   }
 
   private addPages(shape: string, filter: Filter, order?: Omit<ListOrder, 'column'> & { readonly by: string }): Pages<Item> {
-    const { table, sharding, declared, listed, slots } = this.options;
+    const { table, sharding, declared, listed, slots, connections } = this.options;
     const nulls = table.columns.filter(({ property }) => filter[property] === null);
     const filters = table.columns.filter((column) => filter[column.property] !== undefined && !nulls.includes(column));
     const columns = listedColumns(table, listed);
@@ -101,6 +102,7 @@ export class BatchedLists<Item> {
       maxSize: MAX_PAGES,
       maxWaiting: MAX_WAITING_PAGES,
       slots,
+      connections,
       isItemError: isReadItemError,
       run: (requested: readonly PageParameters[]) => this.run(statement, requested),
     });

@@ -11,7 +11,7 @@ import type { DatabasePool } from '../connection/database-pool.js';
 import { isReadItemError, isRowError } from '../connection/error-meaning.js';
 import { retryRead } from '../connection/retry.js';
 import { Database } from '../database.js';
-import { Batcher, BatchSlots } from '../statements/batcher.js';
+import { Batcher, BatchSlots, MAX_CONNECTIONS } from '../statements/batcher.js';
 import { findOneStatement, findStatement, type Recorded } from '../statements/find-statements.js';
 import { STORED } from '../statements/insert-statements.js';
 import { checkedValue, type PreparedStatement, type Values } from '../statements/prepared-statement.js';
@@ -110,7 +110,11 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
     const sharding = shardingOf(metadata, settings);
     const event = isPublishing(settings) ? this.options.publishes : undefined;
     const replay = (recorded: Recorded) => this.replay(recorded);
-    const insertOptions = { pool, metadata, table, sharding, event, maxWaitMs: settings.statementTimeoutMs || Infinity };
+    const insertOptions = {
+      ...{ pool, metadata, table, sharding, event, maxWaitMs: settings.statementTimeoutMs || Infinity },
+      // Inserts that wait for a lock of the table, with and without keys, leave connections to other tables.
+      connections: new BatchSlots(MAX_CONNECTIONS),
+    };
     this.pool = pool;
     this.table = table;
     this.inserts = new BatchedInserts({
@@ -126,15 +130,17 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
     this.keyedInserts = keys && new BatchedInserts({ ...insertOptions, keys, toResult, replay });
 
     const slots = new BatchSlots(CONCURRENT_READS);
+    const connections = new BatchSlots(MAX_CONNECTIONS);
     this.find = findStatement(table, sharding);
     this.findOne = findOneStatement(table);
-    this.finds = new Batcher({ maxSize: MAX_FINDS, slots, isItemError: isReadItemError, run: (ids) => this.runFinds(ids) });
+    this.finds = new Batcher({ maxSize: MAX_FINDS, slots, connections, isItemError: isReadItemError, run: (ids) => this.runFinds(ids) });
     this.lists = new BatchedLists({
       table,
       sharding,
       executor: replicas ?? pool,
       // Pages may wait for a replica. With separate slots, `findById` does not wait for pages.
       slots: replicas ? new BatchSlots(CONCURRENT_READS) : slots,
+      connections: replicas ? new BatchSlots(MAX_CONNECTIONS) : connections,
       declared: settings.persistence.flatMap(({ lists = [] }) => lists.filter(({ entity }) => entity === metadata.target)),
       listed: this.options.columns,
     });

@@ -241,3 +241,36 @@ describe('throwConstraintErrors', () => {
     await expect(clinic.book({})).rejects.toBeInstanceOf(DomainError);
   });
 });
+
+it('a locked table leaves connections to other tables', async () => {
+  const [, other] = processes as [Database, Database];
+  const runner = other.createQueryRunner();
+  const waiting: Promise<unknown>[] = [];
+  const submit = () => {
+    const number = String(keyNumber++);
+    waiting.push(clinic.invoice(number), clinic.invoice(`keyed ${number}`, number));
+  };
+  const waitingStatements = async () => {
+    const [row] = await other.query<{ count: number }[]>(
+      `SELECT count(*)::integer AS count FROM pg_locks WHERE NOT granted AND relation = 'clinic.invoices'::regclass`,
+    );
+    return row?.count;
+  };
+  await runner.startTransaction();
+  try {
+    await runner.query('LOCK TABLE clinic.invoices');
+    await waitFor(async () => {
+      submit();
+      expect(await waitingStatements()).toBe(3);
+    });
+    for (let pet = 0; pet < 10; pet++) {
+      submit();
+      await clinic.chip(`chip ${String(pet)}`, BigInt(pet));
+    }
+    expect(await waitingStatements()).toBe(3);
+  } finally {
+    await runner.rollbackTransaction();
+    await runner.release();
+  }
+  await Promise.all(waiting);
+});

@@ -10,6 +10,8 @@ export interface BatcherOptions<Item, Result> {
   readonly isItemError?: (error: unknown) => boolean;
   /** Slots shared with other batchers. By default, a batcher runs one batch at a time. */
   readonly slots?: BatchSlots;
+  /** Like `slots`, but a stalled batch keeps its own: the connections that wait for a lock, for example of a table. 3 by default. */
+  readonly connections?: BatchSlots;
 }
 
 /** Limits the number of concurrent batches across several batchers. Waiting batchers keep collecting calls. */
@@ -50,7 +52,8 @@ class Call<Item, Result> {
 
 /** Time in ms after which a batch no longer blocks the next one. */
 const STALL_MS = 50;
-const MAX_RUNNING = 3;
+/** Connections that batches for one table may wait with. */
+export const MAX_CONNECTIONS = 3;
 
 /**
  * Runs calls in batches. Calls that arrive while a batch is running join the next one, so each read sees all earlier writes.
@@ -58,16 +61,17 @@ const MAX_RUNNING = 3;
  */
 export class Batcher<Item, Result> {
   private waiting = new Map<unknown, Call<Item, Result>>();
-  private running = 0;
   /** The latest batch while it is running and has not stalled. */
   private latest: readonly Call<Item, Result>[] | undefined;
   private isStarting = false;
   private readonly slots: BatchSlots;
+  private readonly connections: BatchSlots;
   /** The async context of the first call: the batch is part of its trace. */
   private context = new AsyncResource('Batch');
 
   constructor(private readonly options: BatcherOptions<Item, Result>) {
     this.slots = options.slots ?? new BatchSlots(1);
+    this.connections = options.connections ?? new BatchSlots(MAX_CONNECTIONS);
   }
 
   /** @param key the default is an item that is not an object. Objects may be equal, so each call with an object has its own result. */
@@ -82,15 +86,17 @@ export class Batcher<Item, Result> {
   }
 
   private mayStart(): boolean {
-    if (this.waiting.size === 0 || this.isStarting || this.running >= MAX_RUNNING) return false;
+    if (this.waiting.size === 0 || this.isStarting) return false;
     return !this.latest || this.waiting.size >= (this.options.maxWaiting ?? Infinity);
   }
 
   private start(): void {
     this.isStarting = true;
     this.slots.acquire(() => {
-      this.isStarting = false;
-      this.begin();
+      this.connections.acquire(() => {
+        this.isStarting = false;
+        this.begin();
+      });
     });
   }
 
@@ -103,10 +109,9 @@ export class Batcher<Item, Result> {
     });
   }
 
-  /** Runs a batch. Must be called in a slot. */
+  /** Runs a batch. Must be called in a slot, with a connection. */
   private begin(): void {
     const calls = this.take();
-    this.running++;
     this.latest = calls;
     let hasSlot = true;
     const release = () => {
@@ -122,7 +127,7 @@ export class Batcher<Item, Result> {
     }, STALL_MS);
     void ended.then(() => {
       clearTimeout(stalled);
-      this.running--;
+      this.connections.release();
       release();
       this.startSoon();
     });
