@@ -190,11 +190,8 @@ describe('unread bodies', () => {
     const REJECTED: [what: string, status: number, beginning: () => string][] = [
       ['no key', 401, () => head('POST /v1/pets')],
       ['an unknown path', 404, () => head('POST /nothing')],
-      ['another method', 405, () => head('PUT /v1/pets')],
       ['a large body', 413, () => head('POST /v1/pets', authorized(), 'Content-Type: application/json\r\n')],
-      ['another type', 413, () => head('POST /v1/pets', authorized(), 'Content-Type: text/plain\r\n')],
       ['a long target', 414, () => head(`POST /${'x'.repeat(4_096)}`)],
-      ['a GET with a body', 401, () => head('GET /v1/pets')],
     ];
 
     it.each(REJECTED)('is sent at once, and the rest of the body is dropped: %s', async (_what, status, beginning) => {
@@ -225,13 +222,6 @@ describe('unread bodies', () => {
       const connection = await open();
       connection.write(`${beginning()}Expect: 100-continue\r\nContent-Length: 100000\r\n\r\n`);
       expect(await readResponses(connection)).toEqual([`${String(status)} close`]);
-    });
-
-    it('can be read by a client that sends the body with an unsupported expectation', async () => {
-      const connection = await open();
-      const body = 'x'.repeat(8 * MIB);
-      connection.write(`${head('POST /v1/pets', 'Expect: nonsense\r\n')}Content-Length: ${String(body.length)}\r\n\r\n${body}`);
-      expect(await connection.read()).toMatchObject({ status: 417, headers: { connection: 'close' } });
     });
   });
 

@@ -14,7 +14,6 @@ interface ReadOptions {
   readonly isHead?: boolean;
   /** Also returns a 1xx. */
   readonly isInterim?: boolean;
-  readonly patienceMs?: number;
 }
 
 /** Thrown if the server sends something other than HTTP responses, or nothing for too long. */
@@ -60,9 +59,9 @@ export class RawConnection {
     this.socket.resetAndDestroy();
   }
 
-  /** Reads the next response, by default the next final one. Returns undefined if the server has closed the connection, or after `patienceMs` without one. */
-  async read({ isHead = false, isInterim = false, patienceMs }: ReadOptions = {}): Promise<RawResponse | undefined> {
-    const deadline = Date.now() + (patienceMs ?? RESPONSE_TIMEOUT_MS);
+  /** Reads the next response, by default the next final one. Returns undefined if the server has closed the connection. */
+  async read({ isHead = false, isInterim = false }: ReadOptions = {}): Promise<RawResponse | undefined> {
+    const deadline = Date.now() + RESPONSE_TIMEOUT_MS;
     for (;;) {
       const parsed = parseResponse(this.received, isHead, this.isClosed);
       if (parsed) {
@@ -77,7 +76,6 @@ export class RawConnection {
       }
       const remainingMs = deadline - Date.now();
       if (remainingMs <= 0) {
-        if (patienceMs !== undefined) return undefined;
         throw new MalformedResponseError(`no response, and the connection stays open; received so far: ${this.beginning()}`);
       }
       await this.change(remainingMs);
@@ -87,10 +85,6 @@ export class RawConnection {
   /** Whether there are unread bytes. */
   get hasBytes(): boolean {
     return this.received.length > 0;
-  }
-
-  get hasEnded(): boolean {
-    return this.isClosed && this.received.length === 0;
   }
 
   private beginning(): string {
