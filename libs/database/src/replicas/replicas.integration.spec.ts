@@ -5,6 +5,7 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { BatchedRepository } from '../batching/batched-repository.js';
 import { Database } from '../database.js';
 import { DatabaseConnection } from '../database-connection.js';
+import { FakeServer, UNKNOWN_LOGIN } from '../testing/fake-server.js';
 import { replicaLag, type Replicas } from './replicas.js';
 
 @Entity({ schema: 'public', name: 'things' })
@@ -23,6 +24,7 @@ const RECOVERY_TIMEOUT_MS = 20_000;
 let primary: DurablePostgres;
 let standby: DurablePostgres;
 let network: TcpProxy;
+let unknownLogin: FakeServer;
 let onPrimary: Client;
 let onStandby: Client;
 
@@ -37,6 +39,7 @@ beforeAll(async () => {
   primary = await DurablePostgres.start();
   standby = await primary.addStandby();
   network = await TcpProxy.start(standby.url);
+  unknownLogin = await FakeServer.start({ asksFor: UNKNOWN_LOGIN });
   [onPrimary, onStandby] = [await connect(primary), await connect(standby)];
   await onPrimary.query('CREATE TABLE public.things (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL)');
 }, START_TIMEOUT_MS);
@@ -45,6 +48,7 @@ afterAll(async () => {
   await onPrimary.end();
   await onStandby.end();
   await network.cut();
+  unknownLogin.close();
   await standby.remove();
   await primary.remove();
 }, START_TIMEOUT_MS);
@@ -134,6 +138,7 @@ describe('a replica', () => {
   it.each([
     ['rejects connections', () => network.cut()],
     ['is silent', () => Promise.resolve(network.slowDown(60_000))],
+    ['asks for a login that the client does not know', () => Promise.resolve(network.redirectTo(unknownLogin.address))],
   ])('that is lost and %s is excluded without a failed list, and is used again later', async (_how, lose) => {
     const process = await open();
     await servedByReplica(process);
@@ -142,7 +147,7 @@ describe('a replica', () => {
     for (let list = 0; list < 5; list++) expect(await lastPage(process, id - 1n)).toContain('while it is lost');
     expect(problemOf(process)).toBeDefined();
     network.slowDown(0);
-    network.disconnect();
+    network.redirectTo(new URL(standby.url).host);
     await network.restore().catch(() => undefined);
     await servedByReplica(process);
   });
