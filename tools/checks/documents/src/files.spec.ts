@@ -87,7 +87,7 @@ describe('Markdown', () => {
         code.split('// …').map((part) => [path, linesOf(part).trim()] as const),
       ),
     );
-    expect(quoted.length).toBeGreaterThan(20);
+    expect(quoted.length).toBeGreaterThan(10);
     expect(quoted.filter(([path, part]) => !exists(path) || !linesOf(readText(path)).includes(part))).toEqual([]);
   });
 
