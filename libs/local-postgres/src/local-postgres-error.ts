@@ -10,9 +10,6 @@ export class LocalPostgresError extends Error {
 export function findErrorMessage(output: string): string {
   const lines = output.trim().split('\n');
   const first = lines.findLastIndex((line) => /\b(?:FATAL|PANIC|error):/.test(line));
-  const text = lines
-    .slice(first)
-    .join(' ')
-    .replace(/^.*?\b(?:FATAL|PANIC|error): +/, '');
-  return `${text.replace(/\.$/, '') || 'there is no error message'}.`;
+  const text = lines.slice(first).join(' ');
+  return `${text.replace(/^.*?\b(?:FATAL|PANIC|error): +|\.$/g, '') || 'there is no error message'}.`;
 }
