@@ -46,6 +46,6 @@ function createDatabase(config: Config, contexts: readonly Context[], { logger, 
     persistence: contexts.map(({ persistence }) => persistence),
     subscriptions: collectSubscriptions(contexts, config),
     observer: metrics,
-    interceptor: tracing?.statementInterceptor(),
+    interceptor: tracing?.interceptor,
   });
 }

@@ -183,15 +183,12 @@ export class Metrics implements StatementObserver {
 
   /** @param dropped Returns the number of lines that were dropped since the process started. */
   observeLog(dropped: () => number): void {
-    const lines: Counter = new Counter({
-      name: 'log_lines_dropped_total',
-      help: 'Log lines that were dropped because standard output did not accept them.',
-      registers: [this.registry],
-      collect: () => {
-        lines.reset();
-        lines.inc(dropped());
-      },
-    });
+    const help = 'Log lines that were dropped because standard output did not accept them.';
+    const collect = function (this: Counter) {
+      this.reset();
+      this.inc(dropped());
+    };
+    new Counter({ name: 'log_lines_dropped_total', help, registers: [this.registry], collect });
   }
 
   observeInFlight(inFlight: () => number): void {
@@ -248,10 +245,6 @@ export function measureRequests(fastify: FastifyInstance, metrics: Metrics): voi
 
 /** Returns the labels of the metric `build_info`. Outside a bundle, the commit is unknown. */
 function buildInfo(): Readonly<Record<'version' | 'commit' | 'node_version', string>> {
-  const { version, commit } = typeof BUNDLE === 'undefined' ? { version: versionOfSources(), commit: 'unknown' } : BUNDLE;
-  return { version, commit, node_version: process.version };
-}
-
-function versionOfSources(): string {
-  return (JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }).version;
+  const { version } = typeof BUNDLE === 'undefined' ? (JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }) : BUNDLE;
+  return { version, commit: typeof BUNDLE === 'undefined' ? 'unknown' : BUNDLE.commit, node_version: process.version };
 }

@@ -33,11 +33,10 @@ export interface TracingOptions {
   readonly logger: Logger;
 }
 
-/**
- * OpenTelemetry tracing without auto-instrumentation. `startObservability` imports this file only if a collector is configured. Libraries may
- * add spans through `@opentelemetry/api`.
- */
+/** OpenTelemetry tracing of requests and statements. Loaded only if a collector is configured. */
 export class Tracing {
+  /** The `interceptor` of a Database. */
+  readonly interceptor: StatementInterceptor;
   private readonly provider: TracerProvider;
   private readonly tracer: Tracer;
 
@@ -52,6 +51,7 @@ export class Tracing {
       spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }) })],
     });
     this.tracer = this.provider.getTracer('animal-store-api');
+    this.interceptor = traceStatements(this.tracer);
     context.setGlobalContextManager(new AsyncLocalStorageContextManager());
     trace.setGlobalTracerProvider(this.provider);
   }
@@ -59,26 +59,16 @@ export class Tracing {
   /** Call before any hook that may reject a request is added. The last spans are exported when the server closes. */
   traceRequests(fastify: FastifyInstance): void {
     traceRequests(fastify, this.tracer);
-    fastify.addHook('onClose', () => this.stop());
-  }
-
-  /** Returns the `interceptor` of a Database. */
-  statementInterceptor(): StatementInterceptor {
-    return traceStatements(this.tracer);
+    fastify.addHook('onClose', async () => {
+      const exported = this.provider.shutdown().catch((error: unknown) => this.reportFailure(error));
+      await withDeadline(exported, LAST_EXPORT_TIMEOUT_MS);
+      context.disable();
+      trace.disable();
+    });
   }
 
   private reportFailure(error: unknown): void {
     this.options.logger.warn({ reason: (error as Error).message }, 'traces are not exported');
-  }
-
-  private async stop(): Promise<void> {
-    const ended = this.provider
-      .shutdown()
-      .catch((error: unknown) => this.reportFailure(error))
-      .then(() => true);
-    if (!(await withDeadline(ended, LAST_EXPORT_TIMEOUT_MS))) this.options.logger.warn('the last traces were not exported in time');
-    context.disable();
-    trace.disable();
   }
 }
 
