@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { useTestApp } from '@animal-store/api/testing/test-app';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { CancelOverdueVisits } from '@animal-store/visits-application';
-import { type Visit, Visits } from '@animal-store/visits-client';
+import { type Visit, Visits } from './testing/visits-client.js';
 import { Database } from '@animal-store/database';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { contexts } from './contexts.js';

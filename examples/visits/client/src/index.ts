@@ -1,1 +1,0 @@
-export { type Visit, Visits } from './visits.js';
