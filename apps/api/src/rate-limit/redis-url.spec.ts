@@ -1,5 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:tls';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Certificates, createCertificates } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -106,4 +107,11 @@ it.each([
   ['redis://:100%@localhost', 'must be percent-encoded; write % as %25'],
 ])('%s is rejected: %s', (url, message) => {
   expect(() => parseRedisUrl(url)).toThrow(new Error(message));
+});
+
+it('rejects a file of sslrootcert that is empty, which would mean any public CA', async () => {
+  const file = join(tmpdir(), `empty-${String(process.pid)}.pem`);
+  await writeFile(file, '');
+  expect(() => parseRedisUrl(`rediss://localhost?sslrootcert=${file}`)).toThrow(file);
+  await rm(file);
 });
