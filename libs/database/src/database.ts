@@ -69,13 +69,11 @@ export class Database extends DataSource {
       },
       // The pool replaces lost idle connections. Errors of busy connections reject their statements.
       poolErrorHandler: () => undefined,
-      logging: false,
       entities: persistence.flatMap(({ entities }) => [...entities]),
       migrations: persistence.flatMap(({ migrations }) => [...migrations]),
       // The schema of the migrations table. Each entity names its own schema.
       schema: MIGRATIONS_SCHEMA,
       migrationsTableName: MIGRATIONS_NAME,
-      migrationsTransactionMode: 'each',
       installExtensions: false,
     });
     this.replicas = this.createReplicas();
