@@ -225,7 +225,12 @@ describe('retries', () => {
   });
 
   it.each<[string, Step, string]>([
-    ['a failed connection', new Error('reset'), 'The connection failed before the response was complete'],
+    ['a failed connection', new Error('reset'), 'The connection failed before the response was complete: reset'],
+    [
+      'a cause of fetch',
+      new TypeError('fetch failed', { cause: new Error('unexpected redirect') }),
+      'The connection failed before the response was complete: unexpected redirect',
+    ],
     ['no JSON', new Response('[{"id":'), 'The response is not valid JSON'],
   ])('end with a typed error and its cause: %s', async (_what, fault, message) => {
     const error = await outcomeOf(transportOf({ fetch: fetchOf(fault), maxRetries: 0 }).send(LIST));

@@ -80,7 +80,9 @@ export class Transport {
     } catch (cause) {
       if (signal?.aborted) throw new APIUserAbortError('The request was aborted', { cause: signal.reason });
       if (controller.signal.aborted) throw new APIConnectionTimeoutError(`No response within ${timeout} ms`, { cause });
-      throw new APIConnectionError('The connection failed before the response was complete', { cause });
+      // `fetch` wraps the error of the connection.
+      const { message } = ((cause as Error).cause ?? cause) as Error;
+      throw new APIConnectionError(`The connection failed before the response was complete: ${message}`, { cause });
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
