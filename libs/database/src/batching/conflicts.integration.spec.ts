@@ -194,7 +194,6 @@ it.each([
   expect(codes).not.toContain('40P01');
 });
 
-// conflicts.verify.ts does this with more rounds and in processes.
 it('batches in another order do not deadlock', async () => {
   const { codes } = recordStatements();
   const unexpected: unknown[] = [];

@@ -4,49 +4,6 @@ import { elementOf, PreparedStatement } from './prepared-statement.js';
 
 const PICK = new PreparedStatement<unknown>('pick', 'SELECT $1', ([text]: Columns) => text);
 
-/** Records what an execution sends. `submitted` are statements of which no result has arrived yet. */
-function connection(parsed: Record<string, string> = {}, submitted: Record<string, string> = {}) {
-  const sent: unknown[] = [];
-  const record = (name: string) => (message?: object) => sent.push(message ? { [name]: message } : name);
-  return {
-    sent,
-    parsedStatements: parsed,
-    submittedNamedStatements: submitted,
-    stream: { cork: record('cork'), uncork: record('uncork') },
-    parse: record('parse'),
-    close: record('close'),
-    bind: record('bind'),
-    execute: record('execute'),
-    sync: record('sync'),
-  };
-}
-
-describe('an execution', () => {
-  const values = ['{1,2}'];
-  const { name } = PICK;
-  const bind = { bind: { statement: name, values } };
-
-  it('prepares its statement once per connection, in one packet', () => {
-    const fresh = connection();
-    expect(PICK.execution([[1, 2]]).submit(fresh)).toBeNull();
-    expect(fresh.sent).toEqual(['cork', { parse: { name, text: 'SELECT $1' } }, bind, 'execute', 'sync', 'uncork']);
-    expect(fresh.submittedNamedStatements).toEqual({ [name]: 'SELECT $1' });
-    for (const known of [connection({ [name]: 'SELECT $1' }), connection({}, { [name]: 'SELECT $1' })]) {
-      PICK.execution([[1, 2]]).submit(known);
-      expect(known.sent).toEqual(['cork', bind, 'execute', 'sync', 'uncork']);
-    }
-  });
-
-  it('uncorks the connection even if sending fails', () => {
-    const broken = connection();
-    broken.bind = () => {
-      throw new Error('closed');
-    };
-    expect(() => PICK.execution([]).submit(broken)).toThrow('closed');
-    expect(broken.sent.at(-1)).toBe('uncork');
-  });
-});
-
 describe('a prepared statement', () => {
   it('has another name on the server than a statement with the same label and another text', () => {
     const names = ['SELECT 1', 'SELECT 2'].map((text) => new PreparedStatement('x'.repeat(99), text, () => undefined).name);
