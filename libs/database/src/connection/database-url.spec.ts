@@ -65,7 +65,7 @@ describe('parseDatabaseUrl', () => {
     expect(parse('postgres:///x', env)).toMatchObject({ host: 'db.example', port: 6543, connectTimeoutMs: 2_000 });
     expect(parse('postgres:///x', env)).toMatchObject({ ssl: { rejectUnauthorized: false }, sslnegotiation: 'direct' });
     expect(parse('postgres://a:1/x?sslmode=disable&sslnegotiation=postgres', env)).toMatchObject({ host: 'a', port: 1, ssl: false });
-    expect(() => parse('postgres://h/x', { PGSSLMODE: 'verify-full', PGSSLROOTCERT: empty })).toThrow(`${empty} is empty`);
+    expect(() => parse('postgres://h/x', { PGSSLMODE: '' })).toThrow('must have an sslmode of');
   });
 
   it.each(['PGREQUIREAUTH', 'PGCHANNELBINDING', 'PGSSLCRL', 'PGTARGETSESSIONATTRS', 'PGHOSTADDR', 'PGSERVICE'])(
@@ -97,6 +97,8 @@ describe('parseDatabaseUrl', () => {
   });
 
   it.each(['sslrootcert', 'sslcert', 'sslkey'])('rejects a file of %s that is empty or cannot be read', (parameter) => {
+    expect(() => parse(withFile(parameter, ''))).toThrow(`cannot be used: ${parameter}: ENOENT`);
+    expect(() => parse('postgres://h/x?sslmode=verify-full', { [`PG${parameter.toUpperCase()}`]: '' })).toThrow(`${parameter}: ENOENT`);
     expect(() => parse(withFile(parameter, empty))).toThrow(`cannot be used: ${parameter}: ${empty} is empty`);
     expect(() => parse(withFile(parameter, '/missing.pem'))).toThrow(`cannot be used: ${parameter}: ENOENT`);
     expect(() => parse(withFile(parameter, '/'))).toThrow(`cannot be used: ${parameter}: EISDIR`);
@@ -141,6 +143,8 @@ describe('parseDatabaseUrl', () => {
     ['postgres://a/%zz', 'must be percent-encoded; write % as %25'],
     ['postgres://u:50%@a/', 'must be percent-encoded; write % as %25'],
     ['postgres://a?connect_timeout=1.5', 'must have a connect_timeout in whole seconds'],
+    ['postgres://a?connect_timeout=', 'must have a connect_timeout in whole seconds'],
+    ['postgres://a?sslmode=', 'must have an sslmode of disable, require, verify-ca, verify-full'],
     ['postgres://a?sslmode=prefer', 'must have an sslmode of disable, require, verify-ca, verify-full'],
     ['postgres://a?sslmode=verify_full', 'must have an sslmode of disable, require, verify-ca, verify-full'],
     ['postgres://a?sslmode=verify-ca', 'must have an sslrootcert with sslmode=verify-ca'],

@@ -55,7 +55,7 @@ export function parseDatabaseUrl(text: string, env: NodeJS.ProcessEnv = process.
     if (env[name]) throw new Error(`cannot be used with the environment variable ${name}, which is not supported`);
   for (const [variable, name] of Object.entries(VARIABLES)) {
     const value = env[variable];
-    if (value && !parameters.has(name)) parameters.set(name, value);
+    if (value !== undefined && !parameters.has(name)) parameters.set(name, value);
   }
   checkParameters(Object.fromEntries(parameters));
   const { host, port, user, password, ssl, sslnegotiation, connect_timeout: timeout, ...others } = parsed(url, query, parameters);
@@ -142,11 +142,12 @@ function checkParameters(parameters: Readonly<Record<string, string>>): void {
     throw new Error('must have an sslmode such as verify-full with other parameters of TLS');
   if (!['postgres', 'direct'].includes(sslnegotiation)) throw new Error('must have an sslnegotiation of postgres or direct');
   if (sslmode === 'verify-ca' && !sslrootcert) throw new Error('must have an sslrootcert with sslmode=verify-ca');
-  if (timeout && !/^-?[0-9]{1,7}$/.test(timeout)) throw new Error('must have a connect_timeout in whole seconds');
+  if (timeout !== undefined && !/^-?[0-9]{1,7}$/.test(timeout)) throw new Error('must have a connect_timeout in whole seconds');
   if (port && !/^[0-9]+$/.test(port)) throw new Error(`must have a port from 1 to ${String(MAX_PORT)}`);
-  if (sslrootcert) readCertificates('sslrootcert', sslrootcert);
-  if (sslcert) readCertificates('sslcert', sslcert);
-  if (sslkey) readNonEmpty('sslkey', sslkey);
+  // Without a file, any public CA would be trusted.
+  if (sslrootcert !== undefined) readCertificates('sslrootcert', sslrootcert);
+  if (sslcert !== undefined) readCertificates('sslcert', sslcert);
+  if (sslkey !== undefined) readNonEmpty('sslkey', sslkey);
 }
 
 /** Returns the name of a parameter for messages. Other text may be a part of a password that is not percent-encoded. */
