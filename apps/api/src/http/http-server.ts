@@ -91,7 +91,7 @@ export class HttpServer {
     // Reads the body, before the guards run.
     new RequestBodies(shed).register(server);
     // Last, before the guards.
-    new LoadShedding(options, publicUrl, metrics, shed).register(server);
+    new LoadShedding(options, metrics, shed).register(server);
   }
 }
 

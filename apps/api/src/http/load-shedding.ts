@@ -1,12 +1,9 @@
-import type { PublicUrl } from '@animal-store/http-kit';
 import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { errorBody, errorHeaders, helpLink } from '../errors/error-response.js';
-import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
+import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
 import { connectionOf } from './connection.js';
-import { sendJson } from './json-adapter.js';
 
 declare module 'fastify' {
   interface FastifyReply {
@@ -18,9 +15,6 @@ declare module 'fastify' {
 const NOT_IN_FLIGHT = -1;
 const LAG_SAMPLE_MS = 100;
 const PROBE = /^\/health\/(?:live|ready)(?:\?|$)/;
-const BODY = errorBody(new DomainError(SERVICE_UNAVAILABLE));
-const TEXT = JSON.stringify(BODY);
-const HEADERS = { 'cache-control': 'no-store', 'retry-after': RETRY_AFTER_SECONDS };
 
 /** Maximum number of requests of one connection whose responses have not been handed to the operating system. Further requests are shed. */
 const MAX_PIPELINED = 64;
@@ -39,24 +33,24 @@ export class LoadShedding {
   /** No Set, because V8 links each outgrown table of a Set to the next one, so that all replies would reach the old generation. */
   private readonly inFlight: FastifyReply[] = [];
   private readonly lag = new EventLoopLag();
-  private readonly help: string | undefined;
 
   constructor(
     private readonly limits: LoadLimits,
-    publicUrl: PublicUrl,
     private readonly metrics: Pick<Metrics, 'observeInFlight'>,
     private readonly shed: Pick<ShedRequests, 'count'>,
-  ) {
-    this.help = helpLink(publicUrl, BODY.code);
-  }
+  ) {}
 
   register(server: FastifyInstance): void {
     const { inFlight } = this;
     server.decorateReply('slot', NOT_IN_FLIGHT);
     server.addHook('preHandler', (request, reply, done) => {
       const reason = this.admit(request, reply);
-      if (reason === undefined) done();
-      else this.respond(request, reply, reason);
+      if (reason === undefined) {
+        done();
+      } else {
+        this.shed.count(reason);
+        done(new DomainError(SERVICE_UNAVAILABLE));
+      }
     });
     server.addHook('onSend', (request, reply, payload, done) => {
       if (request.raw.socket.destroyed) this.remove(reply);
@@ -117,12 +111,6 @@ export class LoadShedding {
       return true;
     }
     return false;
-  }
-
-  private respond(request: FastifyRequest, reply: FastifyReply, reason: string): void {
-    this.shed.count(reason);
-    request.errorCode = BODY.code;
-    void sendJson(reply.code(BODY.status).headers(HEADERS).headers(errorHeaders(request, this.help)), TEXT);
   }
 }
 

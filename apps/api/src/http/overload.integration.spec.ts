@@ -174,7 +174,7 @@ describe('pipelined requests', () => {
     const shed = new ShedRequests(metrics, createLogger('silent'));
     const options = { trustedProxies: [], maxConnections: 100, corsOrigins: [], publicUrl: new PublicUrl(), shed };
     const other = createHttpServer(options);
-    new LoadShedding({ maxInFlight: max, maxEventLoopLagMs: 60_000 }, options.publicUrl, metrics, shed).register(other);
+    new LoadShedding({ maxInFlight: max, maxEventLoopLagMs: 60_000 }, metrics, shed).register(other);
     other.get('/large', () => 'x'.repeat(1_500_000));
     other.get('/small', () => '');
     const url = await other.listen({ host: '127.0.0.1', port: 0 });
@@ -198,7 +198,7 @@ describe('pipelined requests', () => {
     const options = { trustedProxies: [], maxConnections: 10_000, corsOrigins: [], publicUrl: new PublicUrl(), shed };
     const other = createHttpServer(options);
     new RequestBodies(shed).register(other);
-    new LoadShedding({ maxInFlight: 10_000, maxEventLoopLagMs: 60_000 }, options.publicUrl, metrics, shed).register(other);
+    new LoadShedding({ maxInFlight: 10_000, maxEventLoopLagMs: 60_000 }, metrics, shed).register(other);
     other.get('/hijack', (_request, reply) => void reply.hijack().raw.end('x'));
     other.get('/raw', (_request, reply) => void reply.raw.end('x'));
     other.get('/never', (_request, reply) => void reply.hijack());

@@ -189,7 +189,8 @@ describe.each(METHODS)('%s', (method) => {
     const connection = await open();
     connection.write(request(method).repeat(100));
     for (let i = 0; i < 64; i++) expect(await connection.read({ isHead })).toMatchObject({ status });
-    expect(await connection.read({ isHead })).toMatchObject({ status: method === 'OPTIONS' ? 204 : 503 });
+    const [next, end] = method === 'OPTIONS' ? [204, 'keep-alive'] : [503, 'close'];
+    expect(await connection.read({ isHead })).toMatchObject({ status: next, headers: { connection: end } });
     connection.reset();
   });
 });

@@ -9,7 +9,7 @@ import { createLogger } from './logger.js';
 import { Metrics } from './metrics.js';
 import { type RawResponse, RawConnection } from '../http/testing/raw-connection.js';
 import { startTestApp, type TestApp } from '../http/testing/test-app.js';
-import { startTraceCollector } from '../http/testing/trace-collector.js';
+import { startTraceCollector } from './testing/trace-collector.js';
 
 const RATE_LIMIT = 300;
 const JSON_TYPE = 'Content-Type: application/json';

@@ -14,7 +14,7 @@ import type { TracerProvider } from '@opentelemetry/sdk-trace';
 import { DataSource } from 'typeorm';
 import { RawConnection } from '../http/testing/raw-connection.js';
 import { startTestApp, type TestApp } from '../http/testing/test-app.js';
-import { type ExportedSpan, startTraceCollector, type TraceCollector } from '../http/testing/trace-collector.js';
+import { type ExportedSpan, startTraceCollector, type TraceCollector } from './testing/trace-collector.js';
 import { createLogger } from './logger.js';
 
 interface Caller {
