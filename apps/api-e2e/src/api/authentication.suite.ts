@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { expectStatus } from '../support/http-response.js';
 import type { RequestOptions } from '../support/api.js';
 import { expectForbidden, expectUnauthenticated } from '../support/challenges.js';
-import { checksumOf, KEY_FORMAT, unknownKey, withoutChecksum, withTypo } from '../support/keys.js';
+import { checksumOf, unknownKey, withoutChecksum, withTypo } from '../support/keys.js';
 import { NEW_PET } from '../support/json.js';
 import { hasReadOnlyKey, useApi } from '../support/use-api.js';
 
@@ -53,14 +53,6 @@ function ofOtherEnvironment(key: string): string {
 
 beforeAll(async () => {
   petId = (await api.createPet()).id;
-});
-
-describe('the key of the suite', () => {
-  it('has the documented format and a valid checksum', () => {
-    const { key } = api.target;
-    expect(key).toMatch(KEY_FORMAT);
-    expect(key).toBe(withoutChecksum(key) + checksumOf(withoutChecksum(key)));
-  });
 });
 
 describe.each(OPERATIONS)('$name: authentication', ({ method, path, options, success }) => {

@@ -229,11 +229,3 @@ describe('unusual but valid requests', () => {
     expect(response?.status).toBe(201);
   });
 });
-
-describe('X-Request-Id on the socket', () => {
-  it('is generated for a request that cannot be parsed', async () => {
-    const [first] = await api.exchange('hello\r\n\r\n');
-    const [second] = await api.exchange('hello\r\n\r\n');
-    expect(first?.headers['x-request-id']).not.toBe(second?.headers['x-request-id']);
-  });
-});

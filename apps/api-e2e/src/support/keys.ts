@@ -10,8 +10,6 @@ const VISIBLE_LENGTH = 6;
 
 export const ALL_PETS: readonly string[] = ['pets:read', 'pets:write'];
 
-export const KEY_FORMAT = /^ast_[a-z0-9]+_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/;
-
 /** Returns the checksum of a key: the CRC-32 of the preceding characters as six Base62 characters. */
 export function checksumOf(precedes: string): string {
   let rest = crc32(precedes);
