@@ -8,7 +8,7 @@ import { setprivCommand } from './account.js';
 import { connectLocalPostgres, startLocalPostgres } from './local-postgres.js';
 import { findErrorMessage, LocalPostgresError } from './local-postgres-error.js';
 import { PostgresServer } from './postgres-server.js';
-import { query } from './testing/query.js';
+import { query } from './testing/test-database.js';
 
 const SETTINGS = `SELECT name, setting FROM pg_settings WHERE name = ANY
   ('{listen_addresses,unix_socket_directories,fsync,synchronous_commit,full_page_writes,server_encoding,lc_messages}') ORDER BY name`;

@@ -88,3 +88,13 @@ export class TcpProxy {
     });
   }
 }
+
+/** Returns a free port of 127.0.0.1. */
+export async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
