@@ -33,6 +33,16 @@ describe('insertOnce', () => {
     expect(statements).toEqual([once, once, 'find by key shop.Order lines', 'list shop.Order lines']);
   });
 
+  it('repeats the calls together whose statement failed because the key of another call exists', async () => {
+    await lines.sharded.insertOnce(aLine(), key);
+    const statements = lines.recordStatements(true);
+    const keys = ['once', ...Array.from({ length: 10 }, (_, index) => String(index))];
+    const results = await Promise.all(keys.map((each) => lines.sharded.insertOnce(aLine(), { ...key, key: each })));
+    expect(keys.filter((_, index) => results[index]?.replayed)).toEqual(['once']);
+    const once = 'insert once shop.Order lines';
+    expect(statements.slice(-3)).toEqual([once, 'find by key shop.Order lines', once]);
+  });
+
   it('distinguishes clients and keys', async () => {
     const others = [key, { ...key, clientId: 2n }, { ...key, key: 'Once' }];
     const results = await Promise.all(others.map((other) => lines.first.insertOnce(aLine(), other)));

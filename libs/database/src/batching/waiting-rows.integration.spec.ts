@@ -1,5 +1,5 @@
 import { waitFor } from '@animal-store/local-postgres/testing';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { QueryRunner } from 'typeorm';
 import { aLine, OrderLineEntity, OrderLineKeyEntity } from '../testing/order-lines.js';
 import { useOrderLines } from '../testing/use-order-lines.js';
@@ -52,6 +52,20 @@ describe('rows that wait for an open transaction', () => {
     });
     await source.destroy();
     expect(await lines.all()).toEqual(['free']);
+  });
+
+  it('wait as long as that transaction lasts, if there is no statement timeout', async () => {
+    const source = await lines.open({ statementTimeoutMs: 0 });
+    const repository = new BatchedRepository(source.getRepository(OrderLineEntity), source.getRepository(OrderLineKeyEntity));
+    const execute = jest.spyOn(source.pool, 'execute');
+    await whileLocked(['a'], async (runner) => {
+      const waiting = repository.insertOnce(aLine(), keyOf('a'));
+      waiting.catch(() => undefined);
+      await Promise.race([waiting, waitFor(() => expect(execute.mock.calls.length).toBeGreaterThan(4))]);
+      await runner.rollbackTransaction();
+      expect(await waiting).toMatchObject({ replayed: false });
+    });
+    await source.destroy();
   });
 
   it('replay the result of a creation that commits meanwhile', async () => {

@@ -213,5 +213,9 @@ describe('a deadlock or a serialization failure', () => {
   it('other errors are not repeated', async () => {
     execute.fails('40003');
     await expect(lines.insert(aLine())).rejects.toMatchObject({ code: '40003' });
+    // Nor by the calls that wait for one with the same key.
+    const seen = execute.fails('40003');
+    expect(await statusesOf([1, 2, 3].map(() => lines.insertOnce(aLine(), { clientId: 1n, key: 'same' })))).toBe('rrr');
+    expect(seen).toHaveLength(1);
   });
 });

@@ -56,9 +56,9 @@ export function useOrderLines(lists: readonly List[] = []) {
     },
     all: async () => (await first.page({}, { limit: 100 })).items.map(({ key }) => key),
     /** Records the names of the executed statements until the next recording, or the end of the spec. */
-    recordStatements: (): readonly string[] => {
+    recordStatements: (isSharded = false): readonly string[] => {
       restore();
-      const { pool } = dataSource;
+      const { pool } = isSharded ? shardedSource : dataSource;
       const execute = pool.execute.bind(pool);
       const seen: string[] = [];
       pool.execute = (execution) => {
