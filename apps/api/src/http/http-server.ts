@@ -22,7 +22,7 @@ export const REQUEST_TIMEOUT_MS = 10_000;
 export const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 /** Minimum timeout of a silent connection with a pending request. */
-export const SILENCE_TIMEOUT_MS = 30_000;
+const SILENCE_TIMEOUT_MS = 30_000;
 
 /** Replaces a target that the router cannot parse. Clients cannot send it: Node's HTTP parser rejects white space in targets. */
 const UNREADABLE_TARGET = '/ ';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { BODY_LIMIT_BYTES, HEADER_SECTION_BYTES, MAX_HEADER_FIELDS, MAX_TARGET_LENGTH } from '../errors/http-errors.js';
 import { readConfig } from '../process/config.js';
-import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, REQUEST_TIMEOUT_MS, SILENCE_TIMEOUT_MS } from './http-server.js';
+import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from './http-server.js';
 
 const guide = readFileSync(join(import.meta.dirname, '../../../../docs/guides/limits.md'), 'utf8');
 const { rateLimit, maxInFlight, maxConnections } = readConfig({ DATABASE_URL: 'postgres://unused' });
@@ -16,7 +16,6 @@ it.each([
   `${text(rateLimit)} per minute (default)`,
   `within ${HEADERS_TIMEOUT_MS / 1000} seconds, and a whole request within ${REQUEST_TIMEOUT_MS / 1000} seconds.`,
   `closed after ${KEEP_ALIVE_TIMEOUT_MS / 1000} seconds. Close idle`,
-  `closed after ${SILENCE_TIMEOUT_MS / 1000} seconds.\n`,
   `${maxInFlight} requests in progress (default)`,
   `${text(maxConnections)} connections (default)`,
 ])('the guide about limits has the limit of the code: %s', (limit) => {
