@@ -18,6 +18,7 @@ const IGNORED =
 let folder: string;
 let database: TestDatabase;
 let pooler: DebianServer;
+let service: Service | undefined;
 let poolerUrl: string;
 
 beforeAll(async () => {
@@ -50,6 +51,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  await service?.stop('SIGKILL');
   await pooler.stop();
   await rm(folder, { recursive: true });
   await database.drop();
@@ -59,23 +61,22 @@ it('the service behind a pooler refuses sessions with other settings, and serves
   // The role of the server is shared, so the settings are those of the database.
   const name = new URL(database.url).pathname.slice(1);
   await query(database.url, `ALTER DATABASE "${name}" SET statement_timeout = 3000`);
-  const service = await Service.start(poolerUrl, { MIGRATION_DATABASE_URL: database.url, RATE_LIMIT: '0' });
+  const { url } = (service = await Service.start(poolerUrl, { MIGRATION_DATABASE_URL: database.url, RATE_LIMIT: '0' }));
   const statements = await waitFor(() => {
-    const [, found] = /: run (ALTER ROLE .*;) and restart the pooler/.exec(service.output.replaceAll('\\"', '"')) ?? [];
+    const [, found] = /: run (ALTER ROLE .*;) and restart the pooler/.exec((service as Service).output.replaceAll('\\"', '"')) ?? [];
     if (found === undefined) throw new Error('not logged yet');
     return found;
   });
   expect(statements).toContain("SET search_path = 'pg_catalog'");
-  expect((await fetch(`${service.url}/health/ready`)).status).toBe(503);
+  expect((await fetch(`${url}/health/ready`)).status).toBe(503);
   await query(database.url, ...statements.split('; ').map((statement) => statement.replace(/ROLE "\w+"/, `DATABASE "${name}"`)));
   await query(database.url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`);
-  await waitFor(async () => expect((await fetch(`${service.url}/health/ready`)).status).toBe(200));
+  await waitFor(async () => expect((await fetch(`${url}/health/ready`)).status).toBe(200));
 
   const api = new Api();
-  api.open({ baseUrl: service.url, key: (await createKey(database.url, 'suite')).key });
+  api.open({ baseUrl: url, key: (await createKey(database.url, 'suite')).key });
   const created = await Promise.all(Array.from({ length: 100 }, (_, n) => api.createPet({ name: `Pet ${n}` })));
   const ids = new Set((await readAllPages(api, '/v1/pets?limit=100')).map(({ id }) => id));
   expect(created.filter(({ id }) => !ids.has(id))).toEqual([]);
   api.close();
-  await service.stop();
 });
