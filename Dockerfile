@@ -19,7 +19,7 @@ RUN --mount=type=secret,id=npmrc --mount=type=cache,target=/var/cache/npm \
 COPY . .
 # The commit that the metric build_info contains.
 ARG REVISION=unknown
-RUN npm run package -- --out /package
+RUN npx nx package api --out /package
 
 FROM ${NODE_IMAGE}
 ARG VERSION=unknown

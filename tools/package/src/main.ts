@@ -1,4 +1,4 @@
-/** `npm run package`: writes the folder to deploy to `dist/package`, or to the folder in `--out`. */
+/** `npx nx package api`: writes the folder to deploy to `dist/package`, or to the folder in `--out`. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
