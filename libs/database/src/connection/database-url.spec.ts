@@ -77,25 +77,6 @@ describe('parseDatabaseUrl', () => {
     },
   );
 
-  it.each([
-    ['disable', false],
-    ['require', { rejectUnauthorized: false }],
-    ['verify-full', {}],
-  ])('sslmode=%s has the options %j', (mode, ssl) => {
-    expect(parse(`postgres://h/x?sslmode=${mode}`).ssl).toEqual(ssl);
-    // Like libpq.
-    expect(parse(`postgres://%2Ftmp/x?sslmode=${mode}`)).toMatchObject({ ssl: false, sslnegotiation: 'postgres' });
-  });
-
-  it('reads the files of TLS, and verifies with the CA', () => {
-    const { ca, certificate, key } = certificates;
-    const files = `sslrootcert=${encodeURIComponent(ca)}&sslcert=${encodeURIComponent(certificate)}&sslkey=${encodeURIComponent(key)}`;
-    const texts = { ca: expect.stringContaining('CERTIFICATE'), cert: expect.any(String), key: expect.any(String) };
-    expect(parse(`postgres://h/x?sslmode=verify-full&${files}`).ssl).toEqual(texts);
-    for (const mode of ['require', 'verify-ca'])
-      expect(parse(`postgres://h/x?sslmode=${mode}&${files}`).ssl).toEqual({ ...texts, checkServerIdentity: expect.any(Function) });
-  });
-
   it.each(['sslrootcert', 'sslcert', 'sslkey'])('rejects a file of %s that is empty or cannot be read', (parameter) => {
     expect(() => parse(withFile(parameter, ''))).toThrow(`cannot be used: ${parameter}: ENOENT`);
     expect(() => parse('postgres://h/x?sslmode=verify-full', { [`PG${parameter.toUpperCase()}`]: '' })).toThrow(`${parameter}: ENOENT`);

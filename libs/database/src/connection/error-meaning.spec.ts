@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { DatabaseError } from 'pg';
 import { QueryFailedError, QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
-import { connectError, isDatabaseUnavailable } from './error-meaning.js';
+import { isDatabaseUnavailable } from './error-meaning.js';
 
 const coded = (code: string, message = code) => Object.assign(new Error(message), { code });
 const group = (...errors: Error[]) => new AggregateError(errors);
@@ -35,11 +34,4 @@ describe('isDatabaseUnavailable', () => {
   ])('of %o is false', (error) => {
     expect(isDatabaseUnavailable(error)).toBe(false);
   });
-});
-
-it('connectError makes every failure to connect an unavailable database', () => {
-  const ofServer = (code: string) => Object.assign(new DatabaseError('no', 1, 'error'), { code });
-  for (const error of ['57P03', '28P01', '42501'].map(ofServer)) expect(connectError(error)).toBe(error);
-  for (const error of [ofServer('XX000'), ofServer('22023'), new Error('SASL: no password'), coded('EINVAL')])
-    expect(connectError(error)).toMatchObject({ code: '08001', message: error.message, cause: error });
 });
