@@ -50,13 +50,6 @@ describe('an interceptor', () => {
     expect(results.every((result) => result instanceof Promise)).toBe(true);
   });
 
-  it('does not run statements with a callback', async () => {
-    const { pool } = dataSource;
-    await new Promise<void>((resolve) => pool.query('SELECT 1', () => resolve()));
-    await new Promise<void>((resolve) => pool.query('SELECT $1::int', [1], () => resolve()));
-    expect(statements).toEqual([]);
-  });
-
   it('runs the statements of a transaction', async () => {
     expect(await dataSource.transaction((manager) => manager.query('SELECT $1::text AS text', ['a']))).toEqual([{ text: 'a' }]);
     expect(statements).toEqual([

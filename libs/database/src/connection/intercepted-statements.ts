@@ -2,7 +2,7 @@ import type { QueryRunner } from 'typeorm';
 import { DatabasePool, type DatabasePoolConfig } from './database-pool.js';
 import type { Execution, Statement, StatementInterceptor } from './statement.js';
 
-/** Runs its statements in a `StatementInterceptor`, unless the caller passes a callback. */
+/** Runs its statements in a `StatementInterceptor`. Callers await a promise, and pass no callback. */
 export class InterceptedPool extends DatabasePool {
   constructor(
     config: DatabasePoolConfig,
@@ -13,9 +13,7 @@ export class InterceptedPool extends DatabasePool {
 
   /** Returns what `pg` returns. `never` is compatible with all its overloads. */
   override query(...args: unknown[]): never {
-    const run = () => (super.query as (...all: unknown[]) => never).apply(this, args);
-    const statement = statementOf(args);
-    return statement ? this.interceptor(statement, run) : run();
+    return this.interceptor(statementOf(args), () => (super.query as (...all: unknown[]) => never).apply(this, args));
   }
 
   override execute<Row>(execution: Execution<Row>): Promise<Row[]> {
@@ -32,10 +30,7 @@ export function interceptStatements(runner: QueryRunner, interceptor: StatementI
   return runner;
 }
 
-/** Returns the statement, or undefined if the caller passes a callback instead of awaiting a promise. */
-function statementOf([query, values, callback]: readonly unknown[]): Statement | undefined {
-  if (typeof values === 'function' || typeof callback === 'function') return undefined;
+function statementOf([query, values]: readonly unknown[]): Statement {
   const given = Array.isArray(values) ? { values } : {};
-  if (typeof query === 'string') return { text: query, ...given };
-  return typeof query === 'object' && query !== null && 'text' in query ? { ...given, ...(query as Statement) } : undefined;
+  return typeof query === 'string' ? { text: query, ...given } : { ...given, ...(query as Statement) };
 }
