@@ -18,7 +18,7 @@ const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
 const LAYERS = ['contract', 'domain', 'application', 'infrastructure', 'http'];
 const MAX_FILES = 52;
 /** The part of docs/architecture.md that the generator edits. The suite `generators` uses the whole page. */
-const MAP = '- [`libs/pets`](../libs/pets/README.md): pets\n\n**Platform**\n';
+const MAP = '- [`libs/pets`](../libs/pets/README.md): pets\n- [`libs/access`](../libs/access/README.md): keys\n';
 
 /** Of the regular plurals in this file. */
 const singularOf = (name: string) => name.slice(0, -1);
@@ -154,7 +154,7 @@ describe.each([
     );
     expect(textOf(tree, 'docs/guides/README.md')).toMatch(new RegExp(`\\(${context}\\.md\\)\\\\\\n  .*\\n\\n## Test\\n`));
     expect(textOf(tree, 'docs/architecture.md')).toContain(
-      `\n- [\`libs/${context}\`](../libs/${context}/README.md): ${context.replaceAll('-', ' ')}, which clients create, list and get\n\n**Platform**`,
+      `\n- [\`libs/${context}\`](../libs/${context}/README.md): ${context.replaceAll('-', ' ')}, which clients create, list and get\n- [\`libs/access\`]`,
     );
     expect(textOf(tree, 'tsconfig.json')).toContain(`"./libs/${context}/http"`);
   });

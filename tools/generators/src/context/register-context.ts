@@ -50,7 +50,7 @@ export function registerContext(tree: Tree, names: ContextNames, description = `
   });
   editFile(tree, 'docs/architecture.md', (page) => {
     const line = `- [\`libs/${context}\`](../libs/${context}/README.md): ${description}`;
-    return page.replace(/(?=\n\n\*\*Platform\*\*)/, `\n${line}`);
+    return page.replace(/(?=^- \[`libs\/access`\])/m, `${line}\n`);
   });
   registerInClient(tree, names);
   registerInGuides(tree, names);
