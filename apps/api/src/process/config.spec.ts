@@ -92,6 +92,17 @@ describe('readConfig', () => {
     expect(databaseReplicaUrls.map(readSecretUrl)).toEqual(urls);
   });
 
+  it.each(['OTEL_EXPORTER_OTLP_CERTIFICATE', 'OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE', 'OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE'])(
+    'rejects a file of %s that is empty or cannot be read',
+    async (name) => {
+      for (const [file, reason] of [
+        [await fileWith(''), 'is empty'],
+        ['/missing.pem', 'ENOENT'],
+      ] as const)
+        expect(() => readConfig({ DATABASE_URL, [name]: file })).toThrow(new RegExp(`^${name} cannot be used: file: .*${reason}`));
+    },
+  );
+
   it.each([
     [{ DATABASE_REPLICA_URLS: 'postgres://db1/store,mysql://db2/store' }, 'DATABASE_REPLICA_URLS must be a postgres:// URL'],
     [

@@ -1,4 +1,4 @@
-import type { SecretUrl } from '@animal-store/database';
+import { readCertificates, type SecretUrl } from '@animal-store/database';
 import { type CleanedEnv, customCleanEnv } from 'envalid';
 import { LOG_FORMATS, type LogFormatName } from '../observability/logger.js';
 import { readSecretFiles } from './secret-files.js';
@@ -187,7 +187,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       const problems = Object.entries(errors).map(
         ([name, { message }]) => `${name in secrets.values ? `${name}_FILE` : name} ${name in given ? message : 'is required but not set'}`,
       );
-      const all = [...secrets.problems, ...problems];
+      const all = [...secrets.problems, ...certificateProblems(set), ...problems];
       if (all.length > 0) throw new StartupError(all.join('\n'));
     },
   });
@@ -214,6 +214,19 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 function givenVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   const entries = Object.entries(env).map(([name, value = '']) => [name, name.endsWith('_FILE') ? value : value.trim()]);
   return Object.fromEntries(entries.filter(([, value]) => value !== '')) as Record<string, string>;
+}
+
+/** Instead of a certificate that it cannot read, OpenTelemetry's SDK would trust any public CA. */
+function certificateProblems(env: Readonly<Record<string, string>>): string[] {
+  const names = Object.keys(env).filter((name) => /^OTEL_EXPORTER_OTLP_(?:TRACES_)?(?:CLIENT_)?CERTIFICATE$/.test(name));
+  return names.flatMap((name) => {
+    try {
+      readCertificates('file', env[name] ?? '');
+      return [];
+    } catch (error) {
+      return [`${name} ${(error as Error).message}`];
+    }
+  });
 }
 
 const camelCase = (name: string) => name.toLowerCase().replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
