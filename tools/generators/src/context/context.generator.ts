@@ -29,10 +29,9 @@ export async function generateContext(tree: Tree, { name, singular, description 
 
 export function generateLibraries(tree: Tree, names: ContextNames): void {
   const root = `libs/${names.context}`;
-  const libraries = LIBRARIES.map(({ layer, references, contents }) => ({ layer, references, contents: contents(names) }));
-  const substitutions = { ...names, timestamp: String(Date.now()), libraries };
+  const substitutions = { ...names, timestamp: String(Date.now()) };
   generateFiles(tree, join(FILES, 'context'), root, substitutions, OPTIONS);
-  for (const library of libraries) {
+  for (const library of LIBRARIES) {
     generateFiles(tree, join(FILES, 'library'), `${root}/${library.layer}`, { ...substitutions, ...library }, OPTIONS);
     generateFiles(tree, join(FILES, library.layer), `${root}/${library.layer}/src`, substitutions, OPTIONS);
   }
