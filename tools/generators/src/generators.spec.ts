@@ -12,6 +12,7 @@ import { registerContext } from './context/register-context.js';
 import { generateMigration } from './migration/migration.generator.js';
 import { namesOfContext } from './names.js';
 import { generateResource, type ResourceOptions } from './resource/resource.generator.js';
+import { addProperty } from './source-edits.js';
 import { contentOf, expectFormatted, problemsIn } from './testing/generated-code.js';
 
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
@@ -58,6 +59,9 @@ const entityFile = `libs/${ZEBRAS}/infrastructure/src/${ZEBRA.file}.entity.ts`;
 zebras.write(entityFile, textOf(zebras, entityFile).replace(/^export class/m, '// A comment.\nexport class'));
 const indexFile = `libs/${ZEBRAS}/application/src/index.ts`;
 zebras.write(indexFile, textOf(zebras, indexFile).replaceAll(/\{ (\w+) \}/g, '{\n  $1,\n}'));
+const persistenceFile = `libs/${ZEBRAS}/infrastructure/src/${ZEBRAS}-persistence.ts`;
+const withPrivileges = addProperty(textOf(zebras, persistenceFile), `${ZEBRA.variables}Persistence`, '  privileges: { service: [] }');
+zebras.write(persistenceFile, withPrivileges);
 const beforeResource = new Map(zebras.listChanges().map((file) => [file.path, contentOf(file)]));
 await generateResource(zebras, { name: 'hoof-prints', singular: 'hoof-print', context: ZEBRAS, parent: ZEBRA.file });
 env.restore();
@@ -253,7 +257,7 @@ describe('nx g @animal-store/tools:resource', () => {
   });
 
   it('registers the tables, which stay on one server, and their list', () => {
-    const persistence = textOf(zebras, `libs/${ZEBRAS}/infrastructure/src/${ZEBRAS}-persistence.ts`);
+    const persistence = textOf(zebras, persistenceFile);
     const [entities, parents] = ['HoofPrint', Entity].map((name) => `${name}Entity, ${name}IdempotencyKeyEntity`) as [string, string];
     expect(persistence).toContain(`entities: [${parents}, ${entities}],`);
     expect(persistence).toContain(`unsharded: [${parents}, ${entities}]`);
@@ -263,6 +267,15 @@ describe('nx g @animal-store/tools:resource', () => {
     const text = textOf(zebras, `libs/${ZEBRAS}/infrastructure/src/migrations/${migration}`);
     expect(text).toContain(`CONSTRAINT hoof_prints_${code}_id_fkey REFERENCES ${schema}.${schema},`);
     expect(text).toContain(`CREATE INDEX hoof_prints_${code}_id_id_idx ON ${schema}.hoof_prints (${code}_id, id)`);
+  });
+
+  it('grants the service what it needs for the tables, if the context limits privileges: to remove old keys, too', () => {
+    const privileges = [
+      `SELECT, INSERT ON ${schema}.hoof_prints`,
+      `USAGE ON SEQUENCE ${schema}.hoof_prints_id_seq`,
+      `SELECT, INSERT, DELETE ON ${schema}.hoof_print_idempotency_keys`,
+    ];
+    expect(textOf(zebras, persistenceFile)).toContain(`service: [${privileges.map((privilege) => `'${privilege}'`).join(', ')}]`);
   });
 
   it('adds it to the client and the documents of the context', () => {
