@@ -108,6 +108,18 @@ describe.each([
     expect(changes.flatMap((file) => (/<%|%>|__/.test(contentOf(file)) ? file.path : []))).toEqual([]);
   });
 
+  it('creates a table of idempotency keys like that of pets, with the index by which old keys are removed', () => {
+    const { schema, code } = namesOf(context);
+    const keyTable = (text = '') => text.slice(text.indexOf('CREATE TABLE', text.indexOf('// client_id')));
+    const own = globSync(join(WORKSPACE, 'libs/pets/infrastructure/src/migrations/*-create-pets.ts')).map((path) =>
+      readFileSync(path, 'utf8'),
+    );
+    const [migration = ''] = changes.filter(({ path }) => path.endsWith(`-create-${context}.ts`)).map(contentOf);
+    const expected = keyTable(own[0]).replaceAll('pets.', `${schema}.`).replace('pet_id', `${code}_id`);
+    expect(expected).toContain('CREATE INDEX');
+    expect(keyTable(migration)).toBe(expected);
+  });
+
   it('tags each library with its layer and the context', () => {
     for (const layer of LAYERS) {
       const { name, nx } = JSON.parse(textOf(tree, `libs/${context}/${layer}/package.json`)) as { name: string; nx: { tags: string[] } };
@@ -267,6 +279,8 @@ describe('nx g @animal-store/tools:resource', () => {
     const text = textOf(zebras, `libs/${ZEBRAS}/infrastructure/src/migrations/${migration}`);
     expect(text).toContain(`CONSTRAINT hoof_prints_${code}_id_fkey REFERENCES ${schema}.${schema},`);
     expect(text).toContain(`CREATE INDEX hoof_prints_${code}_id_id_idx ON ${schema}.hoof_prints (${code}_id, id)`);
+    const keys = 'hoof_print_idempotency_keys';
+    expect(text).toContain(`CREATE INDEX ${keys}_created_at_idx ON ${schema}.${keys} (created_at)`);
   });
 
   it('grants the service what it needs for the tables, if the context limits privileges: to remove old keys, too', () => {
