@@ -34,6 +34,13 @@ it('the templates set only variables that the service reads', () => {
   expect(named.filter((name) => !TEMPLATE_VARIABLES.includes(name))).toEqual([]);
 });
 
+it('the pods migrate exactly if no Job does, with the account that may', () => {
+  const deployment = readChartFile('templates/deployment.yaml');
+  expect(deployment).toContain('{ name: MIGRATE_ON_START, value: {{ not $values.migrations.enabled | quote }} }');
+  expect(deployment).toMatch(/\{\{- if not \.Values\.migrations\.enabled \}\}\n.*"MIGRATION_DATABASE_URL".*\n\{\{- end \}\}/);
+  expect(readChartFile('templates/migrations.yaml')).toContain('{{- if .Values.migrations.enabled -}}');
+});
+
 it('values.yaml has all values that the schema allows, and `overrides` has all objects of the templates', () => {
   const values = parse(readChartFile('values.yaml')) as Record<string, object>;
   expect(Object.keys(values).sort()).toEqual(

@@ -82,6 +82,16 @@ it.each(alerts.filter(({ alert }) => !alert.includes('Burns')).map((rule) => [ru
   },
 );
 
+it.each([
+  ['AnimalStoreDatabaseSlow', 'more than 1 % of the statements took over 500 ms', /0\.99,[^]*> 0\.5\s*$/],
+  ['AnimalStoreJobOverdue', 'has not succeeded for three of its periods', /> 3 \* max by/],
+  ['AnimalStoreEventsLate', 'the oldest event has been more than five minutes old', /> 300\s*$/],
+  ['AnimalStoreKeysRejected', 'more than half of the requests', /> 0\.5 \* sum by/],
+])('%s has the threshold of docs/runbook.md: %s', (name, means, threshold) => {
+  expect(sections.find((section) => section.startsWith(`${name}\n`))).toContain(means);
+  expect(alerts.find(({ alert }) => alert === name)?.expr).toMatch(threshold);
+});
+
 it('docs/runbook.md names panels that exist', () => {
   const text = runbook.replaceAll(/`[^`]*`/g, '');
   const named = [...text.matchAll(/_([^_\n]+)_/g)].map(([, title]) => title);
