@@ -1,10 +1,9 @@
-import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect as connectTls } from 'node:tls';
 import { readSecretUrl, type SecretUrl } from '@animal-store/database';
 import type { Logger } from 'pino';
-import { type Count, type Counter, MemoryCounter, WINDOW_S } from './counter.js';
-import { RedisConnection } from './redis-connection.js';
+import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
+import { withDeadline } from '../observability/deadline.js';
+import { type Counter, WINDOW_S } from './counter.js';
 import { parseRedisUrl } from './redis-url.js';
 
 /** Maximum time that a request waits for Redis. */
@@ -13,35 +12,40 @@ const CONNECT_TIMEOUT_MS = 1_000;
 const RECONNECT_DELAY_MS = 500;
 /** Outages are logged no more often. */
 const LOG_INTERVAL_MS = 10_000;
+const MAX_REASON_LENGTH = 200;
 
-const ADD_POINT = `
-local points = redis.call('INCR', KEYS[1])
-if redis.call('PTTL', KEYS[1]) < 0 then redis.call('EXPIRE', KEYS[1], ARGV[1]) end
-return {points, redis.call('PTTL', KEYS[1])}`;
-
-/** Counters that processes share through Redis. Without a connection, the process counts for itself and requests do not wait. */
+/**
+ * Counters that processes share through Redis. Without a connection, the process counts for itself and requests do not wait. Every failure
+ * ends the connection, because the next one may reach another server or have another password.
+ */
 export class RedisCounters {
   private readonly stopping = new AbortController();
-  private connection: RedisConnection | undefined;
+  private readonly options: { readonly keyPrefix: string; readonly points: number; readonly duration: number };
+  private readonly memory: RateLimiterMemory;
+  private redis: RateLimiterRedis | undefined;
+  private end: (reason: unknown) => void = () => undefined;
   private warnedAt = -Infinity;
   private isLost = false;
 
   constructor(
     private readonly url: SecretUrl,
-    private readonly environment: string,
+    environment: string,
     private readonly logger?: Logger,
-  ) {}
+  ) {
+    this.options = { keyPrefix: `animal-store:${environment}`, points: 0, duration: WINDOW_S };
+    this.memory = new RateLimiterMemory(this.options);
+  }
 
   get isConnected(): boolean {
-    return this.connection !== undefined;
+    return this.redis !== undefined;
   }
 
   counter(name: string): Counter {
-    const memory = new MemoryCounter();
     return {
-      add: (key) => {
-        if (!this.connection) return memory.add(key);
-        return this.count(this.connection, `${name}:${String(key)}`).catch(() => memory.add(key));
+      // Unlike `consume`, `penalty` counts without a limit.
+      add: async (key) => {
+        const { consumedPoints, msBeforeNext } = await (this.redis ?? this.memory).penalty(`${name}:${String(key)}`);
+        return { points: consumedPoints, msLeft: msBeforeNext };
       },
     };
   }
@@ -53,22 +57,53 @@ export class RedisCounters {
 
   stop(): void {
     this.stopping.abort();
+    this.end(new Error('stopped'));
   }
 
-  /** Resolves when Redis counts. */
-  async connect(): Promise<RedisConnection> {
-    const { host, port, tls, commands } = parseRedisUrl(readSecretUrl(this.url));
-    const socket = tls ? connectTls({ host, port, ...tls }) : connect({ host, port });
-    const connection = new RedisConnection(socket, this.stopping.signal);
-    const replies = commands.map((command) => connection.send(CONNECT_TIMEOUT_MS, ...command));
-    await Promise.all([...replies, this.count(connection, 'check', CONNECT_TIMEOUT_MS)]);
-    return connection;
-  }
-
-  private async count(connection: RedisConnection, key: string, timeoutMs = RESPONSE_TIMEOUT_MS): Promise<Count> {
-    const name = `animal-store:${this.environment}:${key}`;
-    const [points, msLeft] = await connection.send(timeoutMs, 'EVAL', ADD_POINT, '1', name, String(WINDOW_S));
-    return points > 0 ? { points, msLeft } : connection.end(new Error('unexpected response'));
+  /** Resolves when Redis counts. `ended` then rejects with the reason when the connection has ended. */
+  async connect(): Promise<{ readonly ended: Promise<never> }> {
+    const { promise: ended, reject } = Promise.withResolvers<never>();
+    const client = await createRedisClient(readSecretUrl(this.url));
+    this.stopping.signal.throwIfAborted();
+    let isEnded = false;
+    const end = (this.end = (reason) => {
+      if (isEnded) return;
+      isEnded = true;
+      this.redis = undefined;
+      client.destroy();
+      reject(reason);
+    });
+    ended.catch(() => undefined);
+    client.on('error', end);
+    // The client can close a connection only after it is established.
+    client.on('connect', () => isEnded && client.destroy());
+    const inTime = async <Result>(work: Promise<Result>, timeoutMs: number) => {
+      const result = await Promise.race([withDeadline(work, timeoutMs), ended]);
+      if (result === undefined) throw new Error(`no response within ${String(timeoutMs)} ms`);
+      return result;
+    };
+    const storeClient = {
+      eval: async (...script: Parameters<typeof client.eval>) => {
+        try {
+          const reply = await inTime(client.eval(...script), RESPONSE_TIMEOUT_MS);
+          if (isCount(reply)) return reply;
+          throw new Error('unexpected response');
+        } catch (error) {
+          end(error);
+          throw error;
+        }
+      },
+    };
+    try {
+      await inTime(client.connect(), CONNECT_TIMEOUT_MS);
+      const options = { ...this.options, storeClient, useRedisPackage: true };
+      await new RateLimiterRedis(options).penalty('check');
+      this.redis = new RateLimiterRedis({ ...options, insuranceLimiter: this.memory });
+      return { ended };
+    } catch (error) {
+      end(error);
+      throw error;
+    }
   }
 
   private async keepConnected(): Promise<void> {
@@ -76,14 +111,13 @@ export class RedisCounters {
     const isStopped = () => signal.aborted;
     while (!isStopped()) {
       try {
-        this.connection = await this.connect();
+        const { ended } = await this.connect();
         if (this.isLost) this.logger?.info('reconnected to Redis; counting the requests of all processes');
         this.isLost = false;
-        await this.connection.ended;
+        await ended;
       } catch (error) {
         if (!isStopped()) this.warn(error as NodeJS.ErrnoException);
       }
-      this.connection = undefined;
       await sleep(RECONNECT_DELAY_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
@@ -92,8 +126,27 @@ export class RedisCounters {
     if (this.isLost || performance.now() - this.warnedAt < LOG_INTERVAL_MS) return;
     this.isLost = true;
     this.warnedAt = performance.now();
-    this.logger?.warn({ reason: code ?? message }, 'Redis cannot be used; counting only the requests of this process');
+    const reason = (code ?? message).slice(0, MAX_REASON_LENGTH);
+    this.logger?.warn({ reason }, 'Redis cannot be used; counting only the requests of this process');
   }
+}
+
+async function createRedisClient(url: string) {
+  const { socket, ...options } = parseRedisUrl(url);
+  // Processes without Redis do not load it.
+  const { createClient } = await import('@redis/client');
+  return createClient({
+    ...options,
+    RESP: 2,
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+    socket: { ...socket, connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: false },
+  });
+}
+
+function isCount(reply: unknown): reply is [points: number, msLeft: number] {
+  return Array.isArray(reply) && reply.length === 2 && reply.every((part) => Number.isSafeInteger(part)) && reply[0] > 0;
 }
 
 /** Connects and counts like the service. Rejects if that fails. */

@@ -67,24 +67,10 @@ describe('a rediss:// URL', () => {
 it.each([
   [
     'redis://us%40er:p%25ss@localhost:6380/2',
-    {
-      host: 'localhost',
-      port: 6380,
-      commands: [
-        ['AUTH', 'us@er', 'p%ss'],
-        ['SELECT', '2'],
-      ],
-    },
+    { socket: { host: 'localhost', port: 6380 }, username: 'us@er', password: 'p%ss', database: 2 },
   ],
-  [
-    'redis://:secret@[::1]/',
-    {
-      host: '::1',
-      port: 6379,
-      commands: [['AUTH', 'secret']],
-    },
-  ],
-  ['rediss://localhost?sslmode=require', { tls: { rejectUnauthorized: false } }],
+  ['redis://:secret@[::1]/', { socket: { host: '::1', port: 6379 }, password: 'secret', database: 0 }],
+  ['rediss://localhost?sslmode=require', { socket: { tls: true, rejectUnauthorized: false } }],
   ['rediss://localhost?sslmode=verify-full', parseRedisUrl('rediss://localhost')],
 ])('%s is parsed', (url, parsed) => {
   expect(parseRedisUrl(url)).toMatchObject(parsed);

@@ -27,15 +27,11 @@ export function parseRedisUrl(text: string) {
   };
   const [username, password] = [percentDecode(url.username), percentDecode(url.password)];
   if (username !== '' && password === '') throw new Error('must have a password with the user name');
-  const database = url.pathname.slice(1);
+  const [host, port] = [url.hostname.replace(/^\[|\]$/g, ''), Number(url.port || 6379)];
   return {
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: Number(url.port || 6379),
-    tls: isTls ? tls : undefined,
-    /** Sent first on a connection. */
-    commands: [
-      ...(password === '' ? [] : [['AUTH', ...(username === '' ? [] : [username]), password]]),
-      ...(database === '' ? [] : [['SELECT', database]]),
-    ],
+    socket: isTls ? { host, port, tls: true as const, ...tls } : { host, port },
+    database: Number(url.pathname.slice(1)),
+    ...(username !== '' && { username }),
+    ...(password !== '' && { password }),
   };
 }
