@@ -127,6 +127,14 @@ describe.each([
     }
   });
 
+  it('requires the scope for reading of each GET, and that for writing of the POST', () => {
+    expect(scopesOf(textOf(tree, `libs/${context}/http/src/${context}.controller.ts`))).toEqual([
+      ['Get', `${context}:read`],
+      ['Post', `${context}:write`],
+      ['Get', `${context}:read`],
+    ]);
+  });
+
   it('adds one line to the app', () => {
     expect(addedLines('apps/api/src/registered-contexts.ts')).toEqual([
       `export { ${Entities}Module } from '@animal-store/${context}-http';`,
@@ -211,6 +219,10 @@ describe('the context pets', () => {
   });
 });
 
+/** Method and scope of each operation of a controller. */
+const scopesOf = (controller: string) =>
+  [...controller.matchAll(/@(Get|Post)\(.*\)\n *@RequireScopes\('(.*)'\)/g)].map(([, ...operation]) => operation);
+
 const linesOf = (readme: string) => readme.match(/^(?:# .*|- .*|\| `\w+`)/gm);
 
 interface Config {
@@ -281,6 +293,13 @@ describe('nx g @animal-store/tools:resource', () => {
     expect(text).toContain(`CREATE INDEX hoof_prints_${code}_id_id_idx ON ${schema}.hoof_prints (${code}_id, id)`);
     const keys = 'hoof_print_idempotency_keys';
     expect(text).toContain(`CREATE INDEX ${keys}_created_at_idx ON ${schema}.${keys} (created_at)`);
+  });
+
+  it('requires the scopes of its context', () => {
+    expect(scopesOf(textOf(zebras, `libs/${ZEBRAS}/http/src/hoof-prints.controller.ts`))).toEqual([
+      ['Get', `${ZEBRAS}:read`],
+      ['Post', `${ZEBRAS}:write`],
+    ]);
   });
 
   it('grants the service what it needs for the tables, if the context limits privileges: to remove old keys, too', () => {
