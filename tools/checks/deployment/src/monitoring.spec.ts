@@ -87,6 +87,10 @@ it.each([
   ['AnimalStoreJobOverdue', 'has not succeeded for three of its periods', /> 3 \* max by/],
   ['AnimalStoreEventsLate', 'the oldest event has been more than five minutes old', /> 300\s*$/],
   ['AnimalStoreKeysRejected', 'more than half of the requests', /> 0\.5 \* sum by/],
+  ['AnimalStoreNoRequests', 'more than 0.1 requests/s on average', /> 0\.1\s*$/],
+  ['AnimalStorePostgresDiskFull', 'less than 15 % of a volume', /< 0\.15\s*$/],
+  ['AnimalStorePostgresBackupOld', 'older than 36 hours', /> 36 \* 3600\s*$/],
+  ['AnimalStorePostgresConnectionsRunOut', 'more than 80 % of `max_connections`', /> 0\.8\s*$/],
 ])('%s has the threshold of docs/runbook.md: %s', (name, means, threshold) => {
   expect(sections.find((section) => section.startsWith(`${name}\n`))).toContain(means);
   expect(alerts.find(({ alert }) => alert === name)?.expr).toMatch(threshold);
