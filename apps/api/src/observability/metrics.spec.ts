@@ -100,6 +100,14 @@ it('the process is ready or not, with the reason', async () => {
   expect(await reasons()).toEqual(['{reason="draining"} 1']);
 });
 
+it('a subscription that has been forgotten has no metrics any more', async () => {
+  const status = { name: 'stock', lag: 7, lagSeconds: 90, parked: 2, attempts: 1 };
+  metrics.setSubscriptions([status, { ...status, name: 'mail' }]);
+  metrics.setSubscriptions([{ ...status, lag: 0 }]);
+  for (const [name, value] of Object.entries({ lag_events: 0, lag_seconds: 90, parked_events: 2 }))
+    expect(await samplesOf(`event_subscription_${name}`)).toEqual([`{subscription="stock"} ${String(value)}`]);
+});
+
 it('counts dropped log lines without adding them again at each scrape', async () => {
   const metrics = new Metrics();
   let dropped = 0;
