@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -134,4 +134,8 @@ it('if this process is root, programs run as another account, with a capability 
   await writeFile(join(closed, 'file'), '');
   await run(closed, 'cat', join(closed, 'file'));
   await expect(run('/', 'cat', join(closed, 'file'))).rejects.toThrow('Permission denied');
+  // The group of the folder is that of the account, but only its owner may enter.
+  await chmod(temporary, 0o711);
+  await chown(closed, 0, 65_534);
+  await run(closed, 'cat', join(closed, 'file'));
 });
