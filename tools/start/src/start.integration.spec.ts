@@ -91,6 +91,15 @@ describe('the local environment', () => {
     await local.close();
     expect(isPostgresRunning()).toBe(false);
   });
+
+  it('stops PostgreSQL also while it starts', async () => {
+    const local = new LocalEnvironment({ DATA_DIR: dataDir });
+    // It may lose its connection while it prepares the database.
+    await Promise.allSettled([local.open(), local.close()]);
+    const isLeft = isPostgresRunning();
+    await local.close();
+    expect(isLeft).toBe(false);
+  });
 });
 
 describe('the local API key', () => {
