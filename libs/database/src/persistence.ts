@@ -43,7 +43,7 @@ export interface Reaction {
 
 /** Handles the events of its types, in order per aggregate, and each exactly once in effect. */
 export interface Subscription {
-  /** Unique in the deployment. It identifies the position in the log, so it never changes. */
+  /** Unique in the deployment. It identifies the stored deliveries, so it never changes. */
   readonly name: string;
   readonly reactions: readonly Reaction[];
 }

@@ -44,7 +44,7 @@ export interface DomainEvent {
 export type EventPayload<Definition> = Definition extends EventDefinition<infer P> ? P : never;
 
 export class EventDefinition<P extends object = object> {
-  /** The publishing context. Events with the same aggregate type and id are handled in order. */
+  /** The publishing context. Events with the same aggregate type and id are handled in order, also those of two resources with equal ids. */
   readonly aggregateType: string;
 
   constructor(

@@ -46,7 +46,7 @@ export function silenceTimeoutMs({
   databaseStatementTimeoutMs,
 }: Pick<HttpOptions, 'databaseConnectTimeoutMs' | 'databaseStatementTimeoutMs'>): number {
   if (databaseStatementTimeoutMs === 0) return 0;
-  // A request waits for at most two statements.
+  // A request usually waits for at most two statements: the lookup of the key and the operation.
   return Math.max(SILENCE_TIMEOUT_MS, 2 * (databaseConnectTimeoutMs + databaseStatementTimeoutMs) + 5_000);
 }
 

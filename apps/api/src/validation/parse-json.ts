@@ -19,7 +19,7 @@ interface ReviverContext {
  */
 export function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw malformed('The body is not UTF-8.');
-  // Before recursive code: JSON.parse with a reviver, class-transformer and class-validator.
+  // Before recursive code: JSON.parse with a reviver, and the DTOs.
   if (isNestedDeeply(bytes)) throw malformed(`The body is nested more than ${String(MAX_DEPTH)} levels deep.`);
   const text = bytes.toString('utf8');
   try {

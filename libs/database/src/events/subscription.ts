@@ -3,8 +3,8 @@ import type { EntityManager } from 'typeorm';
 import type { Reaction, Subscription } from '../persistence.js';
 
 /**
- * Reacts to an event. `create` returns the use case with adapters on `manager`, so that its writes commit together with the position of
- * the subscription.
+ * Reacts to an event. `create` returns the use case with adapters on `manager`, so that its writes commit together with the end of
+ * the delivery.
  */
 export function on<Payload extends object>(
   event: EventDefinition<Payload>,
