@@ -10,6 +10,7 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { DatabaseClient, type DatabaseClientConfig } from './database-client.js';
 import { isDatabaseUnavailable } from './error-meaning.js';
+import { withOwnConnection } from './own-connection.js';
 import { FakeServer, int32, message } from '../testing/fake-server.js';
 
 const CLOSED = { address: '127.0.0.1:1' };
@@ -198,6 +199,15 @@ describe('a client', () => {
     const client = clientOf(server, '', { query_timeout: 50 });
     await client.connect();
     await client.end();
+  });
+
+  it('outside the pool gives up a statement without a response within its timeout', async () => {
+    const server = await start({ ignores: /pick/ });
+    const url = `postgres://store@${server.address}/catalogue`;
+    const error = await withOwnConnection(url, 'spec', (client) => client.query('pick'), 200).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ message: 'Query read timeout' });
+    expect(isDatabaseUnavailable(error)).toBe(true);
+    await waitFor(() => expect(server.connections).toBe(0));
   });
 
   it('fails in connect(), not in the constructor, if the URL is invalid', async () => {
