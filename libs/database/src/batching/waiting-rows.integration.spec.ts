@@ -68,9 +68,15 @@ describe('rows that wait for an open transaction', () => {
     await source.destroy();
   });
 
-  it('replay the result of a creation that commits meanwhile', async () => {
+  it.each([
+    ['first statement', 0],
+    ['later statements, each alone', 8],
+  ])('replay the result of a creation that commits during their %s', async (_which, statements) => {
+    const execute = jest.spyOn(lines.dataSource.pool, 'execute');
     await whileLocked(['a'], async (runner) => {
       const repeated = [lines.first.insertOnce(aLine(), keyOf('a')), lines.second.insertOnce(aLine(), keyOf('a'))];
+      await waitFor(() => expect(execute.mock.calls.length).toBeGreaterThanOrEqual(statements));
+      execute.mockRestore();
       const request = JSON.stringify({ ...aLine({ key: 'the first' }), clientId: 1 });
       await runner.query(`UPDATE shop.order_line_keys SET line_id = 7, request = $1 WHERE key = 'a'`, [request]);
       await runner.commitTransaction();
