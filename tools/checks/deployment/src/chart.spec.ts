@@ -34,6 +34,11 @@ it('the templates set only variables that the service reads', () => {
   expect(named.filter((name) => !TEMPLATE_VARIABLES.includes(name))).toEqual([]);
 });
 
+it('an upgrade ends no pod before its successor is ready, and a node can be drained while no pod is ready', () => {
+  expect(readChartFile('templates/deployment.yaml')).toMatch(/rollingUpdate: \{ maxSurge: 1, maxUnavailable: 0 \}/);
+  expect(readChartFile('templates/pdb.yaml')).toMatch(/^ {2}unhealthyPodEvictionPolicy: AlwaysAllow$/m);
+});
+
 it('the pods migrate exactly if no Job does, with the account that may', () => {
   const deployment = readChartFile('templates/deployment.yaml');
   expect(deployment).toContain('{ name: MIGRATE_ON_START, value: {{ not $values.migrations.enabled | quote }} }');

@@ -96,6 +96,14 @@ it.each([
   expect(alerts.find(({ alert }) => alert === name)?.expr).toMatch(threshold);
 });
 
+it('the metrics have the job that the rules select, in Docker Compose and in Kubernetes', () => {
+  const jobs = new Set(alerts.flatMap(({ expr }) => [...expr.matchAll(/job="([^"]+)"/g)].map(([, job]) => job)));
+  const compose = parse(readWorkspaceFile('deploy/compose/prometheus.yml')) as { scrape_configs: readonly { job_name: string }[] };
+  expect(jobs).toEqual(new Set(compose.scrape_configs.map(({ job_name: job }) => job)));
+  expect(readChartFile('templates/monitoring.yaml')).toContain('jobLabel: app.kubernetes.io/name\n');
+  expect(readChartFile('templates/_helpers.tpl')).toContain(`\napp.kubernetes.io/name: ${[...jobs].join()}\n`);
+});
+
 it('docs/runbook.md names panels that exist', () => {
   const text = runbook.replaceAll(/`[^`]*`/g, '');
   const named = [...text.matchAll(/_([^_\n]+)_/g)].map(([, title]) => title);
