@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { PublicUrl } from '@animal-store/http-kit';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { FastifyInstance } from 'fastify';
 import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { ShedRequests } from '../observability/shed-requests.js';
-import { Draining, endConnections } from './connection.js';
+import { Connection, Draining, endConnections } from './connection.js';
 import { createHttpServer, silenceTimeoutMs } from './http-server.js';
 import { RawConnection } from './testing/raw-connection.js';
 
@@ -120,6 +121,23 @@ it('a connection that is reset before it is accepted is closed', async () => {
   const socket = new Socket();
   (http.server as Server).emit('connection', socket);
   expect(socket.destroyed).toBe(true);
+});
+
+it('a connection that ends is destroyed after 500 ms without input, or after two seconds', () => {
+  const lingerOf = (sendsForMs: number) => {
+    const socket = Object.assign(new PassThrough(), { bytesRead: 0 });
+    new Connection(socket as object as Socket).close();
+    let lingerMs = 0;
+    for (; !socket.destroyed && lingerMs < 10_000; lingerMs += 100) {
+      if (lingerMs < sendsForMs) socket.bytesRead++;
+      jest.advanceTimersByTime(100);
+    }
+    return lingerMs;
+  };
+  jest.useFakeTimers();
+  const lingers = [0, 700, Infinity].map(lingerOf);
+  jest.useRealTimers();
+  expect(lingers).toEqual([500, 1_500, 2_000]);
 });
 
 it.each([

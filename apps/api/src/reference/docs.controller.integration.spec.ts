@@ -10,6 +10,8 @@ it('/ redirects to /docs, whose page loads only files of this service', async ()
   expect(response.url).toBe(`${service.url}/docs`);
   const policy = response.headers.get('content-security-policy');
   expect(policy).toMatch(/^default-src 'none'; script-src 'self';/);
+  // What Swagger UI does: style attributes, icons from data URLs, requests to the service.
+  expect(policy).toContain("; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self';");
   const files = [...(await response.text()).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file = '']) => file);
   expect(files).toEqual(['data:,', 'docs/swagger-ui.css', 'docs/swagger-ui-bundle.js', 'docs/docs.js']);
   for (const file of files.slice(1)) {
