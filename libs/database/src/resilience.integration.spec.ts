@@ -66,7 +66,7 @@ describe('a statement', () => {
 
   it('without a response is abandoned 1 s after its timeout, with its connection', async () => {
     const proxy = await TcpProxy.start(database.url);
-    const { pool } = await open({ url: proxy.url, statementTimeoutMs: 100, poolSize: 1 });
+    const { pool } = await open({ url: proxy.url, statementTimeoutMs: 1_000, poolSize: 1 });
     const backend = async () => (await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
     const first = await backend();
     proxy.slowDown(60_000);
