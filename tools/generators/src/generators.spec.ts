@@ -196,44 +196,9 @@ describe.each([
   });
 });
 
-describe('the context pets', () => {
-  const again = new FsTree('/nowhere', false);
-  generateLibraries(again, namesOf('pets'));
-  /** The name of a migration begins with the time when it was generated. */
-  const files = again.listChanges().map((file) => [file.path.replace(/\/[0-9]{13}-/, '/[0-9]*-'), contentOf(file)] as const);
-
-  it('has all files that the generator writes', () => {
-    expect(files.length).toBeGreaterThan(40);
-    expect(files.map(([path]) => path).filter((path) => globSync(path, { cwd: WORKSPACE }).length === 0)).toEqual([
-      // Most guides are about pets.
-      'docs/guides/pets.md',
-      'apps/api-e2e/src/contexts/pets/pets.integration.spec.ts',
-    ]);
-  });
-
-  it.each(files.filter(([path]) => /(?:\.json|\.js|\/README\.md)$/.test(path)))('has %s like a generated one', (path, text) => {
-    const own = readFileSync(join(WORKSPACE, path), 'utf8');
-    if (path.endsWith('.md')) expect(linesOf(text)).toEqual(linesOf(own));
-    else if (path.endsWith('.js')) expect(text).toBe(own);
-    else expect(JSON.parse(own)).toMatchObject(withReferencesOf(JSON.parse(text) as Config, JSON.parse(own) as Config));
-  });
-});
-
 /** Method and scope of each operation of a controller. */
 const scopesOf = (controller: string) =>
   [...controller.matchAll(/@(Get|Post)\(.*\)\n *@RequireScopes\('(.*)'\)/g)].map(([, ...operation]) => operation);
-
-const linesOf = (readme: string) => readme.match(/^(?:# .*|- .*|\| `\w+`)/gm);
-
-interface Config {
-  readonly references?: readonly { readonly path: string }[];
-}
-
-/** Specs that only pets has may need more libraries. */
-function withReferencesOf(config: Config, { references }: Config): Config {
-  if (config.references) expect(references).toEqual(expect.arrayContaining([...config.references]));
-  return { ...config, ...(references && { references }) };
-}
 
 it('the code of a context, its resource and migrations compiles', () => {
   // The client needs the types of the OpenAPI document, which the generator writes at its end.
