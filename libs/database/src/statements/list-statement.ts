@@ -68,7 +68,7 @@ function labelOf({ label, columns }: Table, { filters, nulls, order }: ListShape
 function listSql(table: Table, shape: ListShape, sharding: Sharding): string {
   const { id, name } = table;
   const { columns, filters, nulls, order } = shape;
-  const members = columns.map(({ property, json }) => ` || ${escapeLiteral(`,${JSON.stringify(property)}:`)} || ${json}`);
+  const item = [id.name, ...columns.map(({ jsonMember }) => jsonMember)].join(' || ');
   const pages = sharding.pages([...filters, ...placeOf(table, order)].map(({ type }) => type).concat('integer'));
   const size = pages.values.at(-1);
   const isFiltered = (column: Column) => filters.includes(column) || nulls.includes(column);
@@ -81,7 +81,7 @@ function listSql(table: Table, shape: ListShape, sharding: Sharding): string {
   return `
     SELECT list.json, list.length > ${size}
     FROM ${pages.from}(
-      SELECT string_agg(${id.json}${members.join('')}, ${escapeLiteral(BETWEEN)} ORDER BY ${orderBy}) AS json, count(*) AS length
+      SELECT string_agg(${item}, ${escapeLiteral(BETWEEN)} ORDER BY ${orderBy}) AS json, count(*) AS length
       FROM (${pages.limit(rows, orderBy)}) AS item
     ) AS list${pages.orderBy}`;
 }

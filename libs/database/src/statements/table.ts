@@ -41,8 +41,8 @@ export interface Column {
   readonly isNullable: boolean;
   readonly hasDefault: boolean;
   readonly read: (text: string | null) => unknown;
-  /** SQL that writes the value as JSON. */
-  readonly json: string;
+  /** SQL that writes `,"property":value` as JSON. */
+  readonly jsonMember: string;
 }
 
 /** Names and column types of an entity's table, from which its statements are built. */
@@ -153,10 +153,12 @@ function columnOf(column: ColumnMetadata, { name: entity, dataSource }: EntityMe
   if (type === 'timestamp with time zone' && column.precision !== 3)
     throw new Error(`${entity}.${column.propertyName} must have \`precision: 3\`, and the type timestamptz(3) in its migration.`);
   const name = quoted(column.databaseName);
-  // Escaping costs more than comparing with a few words.
-  const words = columnType === asText ? (column.enum ?? []).map((word) => escapeLiteral(String(word))) : [];
-  const cases = words.map((word, index) => ` WHEN ${word} THEN ${escapeLiteral(JSON.stringify(column.enum?.[index]))}`);
-  const json = cases.length > 0 ? `CASE ${name}${cases.join('')} ELSE ${columnType.json(name)}::text END` : columnType.json(name);
+  const member = (value: string) => escapeLiteral(`,${JSON.stringify(column.propertyName)}:${value}`);
+  const json = columnType.json(name);
+  const anyValue = `${member('')} || ${column.isNullable ? `coalesce((${json})::text, 'null')` : json}`;
+  // Comparing with a few words, and writing the whole member for each, costs less than escaping.
+  const words = columnType === asText ? (column.enum ?? []).map(String) : [];
+  const cases = words.map((word) => ` WHEN ${escapeLiteral(word)} THEN ${member(JSON.stringify(word))}`);
   return {
     property: column.propertyName,
     name,
@@ -164,6 +166,6 @@ function columnOf(column: ColumnMetadata, { name: entity, dataSource }: EntityMe
     isNullable: column.isNullable,
     hasDefault: column.default !== undefined,
     read: column.isNullable ? (text) => (text === null ? null : columnType.read(text)) : (columnType.read as Column['read']),
-    json: column.isNullable ? `coalesce((${json})::text, 'null')` : json,
+    jsonMember: cases.length > 0 ? `CASE ${name}${cases.join('')} ELSE ${anyValue} END` : anyValue,
   };
 }
