@@ -2,12 +2,17 @@ import { crc32 } from 'node:zlib';
 import { INT64_MAX, INT64_MIN, type OrderValue, type Position } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { decodeCursor, encodeCursor, type SortType } from './cursors.js';
+import { decodeCursor, encodeCursor, isCursor, type SortType } from './cursors.js';
 
 const id = fc.bigInt({ min: INT64_MIN, max: INT64_MAX });
 const filters = fc.constantFrom('', '&status=available', '&category=7', '&category=7&status=sold', '&status=sold%26category%3D7');
 
 const URL = '/v1/toys';
+
+/** Returns the position of the cursor, or undefined if it is not one of the list at this URL. */
+function read(text: unknown, of: string, type?: SortType, url = URL): Position | undefined {
+  return isCursor(text, of, type) ? decodeCursor(text, url, type) : undefined;
+}
 
 describe('a cursor', () => {
   const values: Record<SortType, fc.Arbitrary<OrderValue>> = {
@@ -35,8 +40,8 @@ describe('a cursor', () => {
     fc.assert(
       fc.property(cursors, filters, filters, ({ type, after }, of, other) => {
         const cursor = encodeCursor(after, URL, of);
-        expect(decodeCursor(cursor, of, type)).toMatchObject(after);
-        if (other !== of) expect(decodeCursor(cursor, other, type)).toBeUndefined();
+        expect(read(cursor, of, type)).toMatchObject(after);
+        if (other !== of) expect(read(cursor, other, type)).toBeUndefined();
       }),
     );
   });
@@ -44,14 +49,14 @@ describe('a cursor', () => {
   it('belongs to its list, and to no other operation or parent', () => {
     const urls = ['/v1/visits', '/v1/visits/1/treatments', '/v1/visits/2/treatments', '/v1/pets', 'https://api.example.com/v1/pets'];
     for (const url of urls) {
-      const cursor = decodeCursor(encodeCursor({ id: 7n }, url, ''), '');
-      expect(urls.filter((other) => cursor?.isOf(other))).toEqual([url]);
+      const cursor = encodeCursor({ id: 7n }, url, '');
+      expect(urls.filter((other) => read(cursor, '', undefined, other))).toEqual([url]);
     }
   });
 
   it('of a list by identifier is not accepted by an ordered one, and the other way round', () => {
-    expect(decodeCursor(encodeCursor({ id: 7n }, URL, ''), '', 'int64')).toBeUndefined();
-    expect(decodeCursor(encodeCursor({ value: 'x', id: 7n }, URL, ''), '')).toBeUndefined();
+    expect(read(encodeCursor({ id: 7n }, URL, ''), '', 'int64')).toBeUndefined();
+    expect(read(encodeCursor({ value: 'x', id: 7n }, URL, ''), '')).toBeUndefined();
   });
 
   it('is rejected if any character is changed, added or left out', () => {
@@ -67,24 +72,23 @@ describe('a cursor', () => {
           const index = place % cursor.length;
           const changed = cursor.slice(0, index) + character + cursor.slice(index + removed);
           fc.pre(changed !== cursor);
-          expect(decodeCursor(changed, of, type)?.isOf(URL) ?? false).toBe(false);
+          expect(read(changed, of, type)).toBeUndefined();
         },
       ),
     );
   });
 
   it('is rejected if it is anything else', () => {
-    fc.assert(
-      fc.property(fc.anything(), filters, fc.constantFrom(...types), (text, of, type) => decodeCursor(text, of, type) === undefined),
-    );
-    fc.assert(fc.property(fc.base64String(), fc.constantFrom(...types), (text, type) => decodeCursor(text, '', type) === undefined));
+    fc.assert(fc.property(fc.anything(), filters, fc.constantFrom(...types), (text, of, type) => read(text, of, type) === undefined));
+    fc.assert(fc.property(fc.base64String(), fc.constantFrom(...types), (text, type) => read(text, '', type) === undefined));
   });
 
-  /** Returns a cursor with a valid checksum, which anybody can compute. */
+  /** Returns a cursor with valid checksums, which anybody can compute. */
   function forged(value: string | Buffer): string {
     const cursor = Buffer.concat([Buffer.from([1, 0, 0, 0, 0, 0, 0, 0, 1]), Buffer.from(value)]);
     const checksums = Buffer.alloc(8);
     checksums.writeUInt32BE(crc32(cursor));
+    checksums.writeUInt32BE(crc32(URL, crc32(cursor)), 4);
     return Buffer.concat([cursor, checksums]).toString('base64url');
   }
 
@@ -102,14 +106,14 @@ describe('a cursor', () => {
     ['time', '2028-02-29T10:00:00.000Z', '2026-02-29T10:00:00.000Z'],
     ['time', '9999-12-31T23:59:59.999Z', '+010000-01-01T00:00:00.000Z'],
   ])('with a valid checksum is accepted with the %s %j, and rejected with %j', (type, valid, invalid) => {
-    expect(decodeCursor(forged(valid), '', type)).toMatchObject({ id: 1n });
-    expect(decodeCursor(forged(invalid), '', type)).toBeUndefined();
+    expect(read(forged(valid), '', type)).toMatchObject({ id: 1n });
+    expect(read(forged(invalid), '', type)).toBeUndefined();
   });
 
   it('with a valid checksum is rejected with bytes that are not UTF-8, and with more than 1,024 bytes', () => {
-    expect(decodeCursor(forged(Buffer.from([0xff])), '', 'text')).toBeUndefined();
-    expect(decodeCursor(forged('x'.repeat(1024)), '', 'text')).toMatchObject({ value: 'x'.repeat(1024), id: 1n });
-    expect(decodeCursor(forged('x'.repeat(1025)), '', 'text')).toBeUndefined();
+    expect(read(forged(Buffer.from([0xff])), '', 'text')).toBeUndefined();
+    expect(read(forged('x'.repeat(1024)), '', 'text')).toMatchObject({ value: 'x'.repeat(1024), id: 1n });
+    expect(read(forged('x'.repeat(1025)), '', 'text')).toBeUndefined();
   });
 
   it('cannot have a longer text', () => {

@@ -58,33 +58,32 @@ export function encodeCursor({ id, value = '' }: Position, url: string, filters:
   return cursor.toString('base64url');
 }
 
-export interface Cursor extends Position {
-  /** Whether it is a cursor of the list at this URL. */
-  readonly isOf: (url: string) => boolean;
-}
-
 /**
- * Returns the cursor, or undefined unless `encodeCursor` made the text for these filters and a value of the type.
+ * Returns whether `encodeCursor` made the text for these filters and a value of the type.
  * @param type undefined for a list by identifier
  */
-export function decodeCursor(text: unknown, filters: string, type?: SortType): Cursor | undefined {
-  if (typeof text !== 'string' || text.length > MAX_LENGTH) return undefined;
+export function isCursor(text: unknown, filters: string, type?: SortType): text is string {
+  if (typeof text !== 'string' || text.length > MAX_LENGTH) return false;
   const cursor = Buffer.from(text, 'base64url');
-  const isValid =
+  const isIntact =
     cursor.length >= MIN_BYTES &&
     cursor[0] === FORMAT &&
     cursor.readUInt32BE(cursor.length - FILTERS_CRC_FROM_END) === checksum(cursor, filters) &&
     // Base64url ignores other characters.
     cursor.toString('base64url') === text;
-  if (!isValid) return undefined;
-  const bytes = cursor.subarray(VALUE_AT, -FILTERS_CRC_FROM_END);
-  const value = type && parseValue(bytes, type);
-  if (type ? value === undefined : bytes.length > 0) return undefined;
-  const isOf = (url: string) => cursor.readUInt32BE(cursor.length - LIST_CRC_FROM_END) === checksum(cursor, url);
-  return { id: cursor.readBigInt64BE(ID_AT), value, isOf };
+  if (!isIntact) return false;
+  return type ? valueOf(cursor, type) !== undefined : cursor.length === MIN_BYTES;
 }
 
-function parseValue(bytes: Buffer, type: SortType): OrderValue | undefined {
+/** Returns the position of a text that `isCursor` accepts, or undefined if it is a cursor of a list at another URL. */
+export function decodeCursor(text: string, url: string, type?: SortType): Position | undefined {
+  const cursor = Buffer.from(text, 'base64url');
+  if (cursor.readUInt32BE(cursor.length - LIST_CRC_FROM_END) !== checksum(cursor, url)) return undefined;
+  return { id: cursor.readBigInt64BE(ID_AT), value: type && valueOf(cursor, type) };
+}
+
+function valueOf(cursor: Buffer, type: SortType): OrderValue | undefined {
+  const bytes = cursor.subarray(VALUE_AT, -FILTERS_CRC_FROM_END);
   const text = bytes.toString();
   return Buffer.from(text).equals(bytes) ? PARSERS[type](text) : undefined;
 }

@@ -12,7 +12,7 @@ import {
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { type Cursor, CURSOR_SCHEMA, decodeCursor, encodeCursor, type SortType } from './cursors.js';
+import { CURSOR_SCHEMA, decodeCursor, encodeCursor, isCursor, type SortType } from './cursors.js';
 import { INVALID_REQUEST } from './errors.js';
 import { MayBeAbsent, QueryInteger, Rule } from './validation-rules.js';
 
@@ -53,10 +53,12 @@ const CursorParameter = (same: string, isValid: (cursor: unknown, query: object)
     Rule(cursorRule(same), isValid),
   );
 
-/** Requires a cursor that the rule of its parameter accepts, or none. */
-function ofList(cursor: Cursor | undefined, url: string, same: string): Cursor | undefined {
-  if (!cursor || cursor.isOf(url)) return cursor;
-  throw new DomainError(INVALID_REQUEST, `cursor ${cursorRule(same)}`);
+/** @param cursor one that the rule of its parameter accepts, or none */
+function positionAfter(cursor: string | undefined, url: string, same: string, type?: SortType): Position | undefined {
+  if (cursor === undefined) return undefined;
+  const position = decodeCursor(cursor, url, type);
+  if (!position) throw new DomainError(INVALID_REQUEST, `cursor ${cursorRule(same)}`);
+  return position;
 }
 
 /**
@@ -68,14 +70,11 @@ export function PageQueryOf(items: string): abstract new () => PageQuery {
     @LimitParameter(items)
     limit: number = LIMIT.default;
 
-    @CursorParameter('filters', (cursor, query) => decodeCursor(cursor, filtersOf(query)) !== undefined)
+    @CursorParameter('filters', (cursor, query) => isCursor(cursor, filtersOf(query)))
     cursor?: string;
 
     pageOf(url: string): PageRequest {
-      return {
-        limit: this.limit,
-        after: ofList(this.cursor === undefined ? undefined : decodeCursor(this.cursor, filtersOf(this)), url, 'filters'),
-      };
+      return { limit: this.limit, after: positionAfter(this.cursor, url, 'filters') };
     }
   }
   return PageOfItemsQuery;
@@ -121,9 +120,9 @@ export function OrderedPageQueryOf<Name extends string>(
     ]),
   );
   const names = [...sorts.keys()];
-  const cursorOf = (query: { cursor?: unknown; sort?: unknown }): Cursor | undefined => {
+  const isCursorOf = (cursor: unknown, query: { sort?: unknown }): boolean => {
     const type = sorts.get(query.sort as Sort<Name>)?.type;
-    return type && decodeCursor(query.cursor, filtersOf(query), type);
+    return type !== undefined && isCursor(cursor, filtersOf(query), type);
   };
 
   abstract class OrderedPageOfItemsQuery implements OrderedPageQuery<Name> {
@@ -139,14 +138,14 @@ export function OrderedPageQueryOf<Name extends string>(
     @Rule(`must be one of ${names.join(', ')}`, (value) => sorts.has(value as Sort<Name>))
     sort: Sort<Name> = options.default;
 
-    @CursorParameter('filters and sort', (_cursor, query) => cursorOf(query) !== undefined)
+    @CursorParameter('filters and sort', isCursorOf)
     cursor?: string;
 
     pageOf(url: string, by: Name, { from, to }: Pick<Order, 'from' | 'to'> = {}): PageRequest<Name> {
-      const { by: sortedBy, descending } = sorts.get(this.sort) as Order<Name>;
+      const { by: sortedBy, descending, type } = sorts.get(this.sort) as Order<Name> & { readonly type: SortType };
       if (sortedBy !== by && (from !== undefined || to !== undefined))
         throw new DomainError(INVALID_REQUEST, `A range of ${by} requires sort to be ${by} or -${by}`);
-      const after = ofList(this.cursor === undefined ? undefined : cursorOf(this), url, 'filters and sort');
+      const after = positionAfter(this.cursor, url, 'filters and sort', type);
       return { limit: this.limit, after, order: { by: sortedBy, descending, ...(sortedBy === by && { from, to }) } };
     }
   }
