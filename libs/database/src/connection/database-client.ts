@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
 import { type DatabaseTarget, parseDatabaseUrl } from './database-url.js';
-import { connectError } from './error-meaning.js';
-import { TIMED_OUT } from './error-table.js';
+import { CANNOT_CONNECT, isDatabaseUnavailable, TIMED_OUT } from './error-meaning.js';
 import { type ClientInternals, DatabaseSocket, GuardedConnection, isReadyForQuery } from './pg-internals.js';
 import { readSecretUrl, type SecretUrl } from './secret-url.js';
 import { checkSession, type SessionOptions, startupSettings } from './session-settings.js';
@@ -86,7 +85,10 @@ export class DatabaseClient extends BaseClient {
     } catch (error) {
       // Otherwise, a login that this client refuses would take a connection of the server until it times out.
       this.connection.stream.destroy();
-      throw connectError(this.explain(error as Error));
+      const reason = this.explain(error as Error);
+      if (isDatabaseUnavailable(reason)) throw reason;
+      // Whatever prevents a connection makes the database unavailable. For example, 22023 is a bug in a statement, but not during a login.
+      throw Object.assign(new Error(reason.message, { cause: reason }), { code: CANNOT_CONNECT });
     }
   }
 

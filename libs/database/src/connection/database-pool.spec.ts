@@ -60,7 +60,7 @@ beforeEach(async () => {
 describe('release', () => {
   const closed = { ended: true, destroyed: false };
 
-  // error-table.spec.ts has every code.
+  // error-meaning.spec.ts has every code.
   it('keeps the connection after an error of a statement, and closes it after another one', () => {
     const [one, other, third] = clients;
     one.release(errorOf('23505'));

