@@ -55,7 +55,7 @@ describe('the start', () => {
     const proxy = await TcpProxy.start(other.databaseUrl);
     await proxy.cut();
     await writeFile(FILE, proxy.url);
-    const { ready } = await run({ DATABASE_URL: '', DATABASE_URL_FILE: FILE, MIGRATE_ON_START: 'false' });
+    const { ready } = await run({ DATABASE_URL: undefined, DATABASE_URL_FILE: FILE, MIGRATE_ON_START: 'false' });
     expect([await get('/health/live'), await get('/health/ready'), await get('/v1/pets')]).toEqual([200, 503, 503]);
     await rm(FILE);
     // Once a second: with a delay that doubles each time, the tenth attempt would be after 51 s.

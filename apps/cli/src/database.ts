@@ -40,10 +40,11 @@ export interface DatabaseAddress {
 /** Returns the database URL of the first variable that is set. A variable named NAME_FILE contains the path of a file with the URL. */
 export function databaseUrl({ env }: Terminal, names: readonly string[]): SecretUrl | undefined {
   const given = names.flatMap((name) => [name, `${name}_FILE`]).filter((name) => env[name] !== undefined);
-  const variable = given.find((name) => env[name]) ?? given[0];
+  const empty = given.find((name) => env[name]?.trim() === '');
+  if (empty !== undefined) throw new CliError(`${empty} is empty: set or unset it`, EXIT_USAGE);
+  const [variable] = given;
   if (variable === undefined) return undefined;
-  const value = env[variable];
-  if (!value) throw new CliError(`${variable} is empty: set it, or unset it to use the local PostgreSQL`, EXIT_USAGE);
+  const value = env[variable] ?? '';
   const url = variable.endsWith('_FILE') ? { file: value } : value;
   try {
     parseDatabaseUrl(readSecretUrl(url));

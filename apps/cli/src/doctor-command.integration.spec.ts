@@ -89,7 +89,7 @@ describe('a deployment', () => {
 
   it.each<[Record<string, string>, RegExp[]]>([
     [{ MAX_IN_FLIGHT: '0', LOG_LEVEL: 'loud' }, [/^MAX_IN_FLIGHT must be /, /^LOG_LEVEL must be one of /]],
-    [{ DATABASE_URL: '' }, [/^DATABASE_URL is required but not set$/]],
+    [{ DATABASE_URL: '' }, [/^DATABASE_URL is empty: set or unset it$/]],
     [{ REDIS_URL_FILE: '/none/redis' }, [/^REDIS_URL_FILE cannot be read: ENOENT/]],
   ])('with the variables %j is not checked further', async (env, rules) => {
     expect((await doctor(env)).stderr).toBe(`error: ${String(rules.length)} of ${String(rules.length)} checks failed\n`);

@@ -60,12 +60,11 @@ describe('animal-store migrate', () => {
     const status = (env: Record<string, string>) => runAnimalStore(env, ['migrate', 'status']);
     expect(await status({ MIGRATION_DATABASE_URL: store.url, DATABASE_URL: other })).toMatchObject({ exitCode: 0 });
     expect(await status({ MIGRATION_DATABASE_URL_FILE: file, DATABASE_URL: other })).toMatchObject({ exitCode: 0 });
-    expect(await status({ MIGRATION_DATABASE_URL: '', DATABASE_URL_FILE: file })).toMatchObject({ exitCode: 0 });
-    // An empty variable is ignored.
-    expect(await status({ MIGRATION_DATABASE_URL: '', DATABASE_URL: 'mysql://x' })).toMatchObject({
-      exitCode: 2,
-      stderr: 'error: DATABASE_URL must be a postgres:// URL\n',
-    });
+    for (const name of ['MIGRATION_DATABASE_URL', 'MIGRATION_DATABASE_URL_FILE'])
+      expect(await status({ [name]: '', DATABASE_URL: store.url })).toMatchObject({
+        exitCode: 2,
+        stderr: `error: ${name} is empty: set or unset it\n`,
+      });
     expect(await status({ MIGRATION_DATABASE_URL: 'mysql://x', DATABASE_URL: store.url })).toMatchObject({
       exitCode: 2,
       stderr: 'error: MIGRATION_DATABASE_URL must be a postgres:// URL\n',

@@ -42,8 +42,8 @@ describe('a wrong command line', () => {
 
   it.each([
     [{ DATABASE_URL: 'mysql://somebody:secret@localhost' }, 'error: DATABASE_URL must be a postgres:// URL\n'],
-    [{ DATABASE_URL: '' }, 'error: DATABASE_URL is empty: set it, or unset it to use the local PostgreSQL\n'],
-    [{ DATABASE_URL_FILE: '' }, 'error: DATABASE_URL_FILE is empty: set it, or unset it to use the local PostgreSQL\n'],
+    [{ DATABASE_URL: '' }, 'error: DATABASE_URL is empty: set or unset it\n'],
+    [{ DATABASE_URL_FILE: '' }, 'error: DATABASE_URL_FILE is empty: set or unset it\n'],
     [{ DATABASE_URL_FILE: '/none/url' }, "error: DATABASE_URL_FILE cannot be read: ENOENT: no such file or directory, open '/none/url'\n"],
     [
       { DATABASE_URL, OPERATOR: ' carol' },

@@ -23,7 +23,7 @@ export class LocalEnvironment {
    * @throws StartupError, LocalPostgresError
    */
   async open(): Promise<NodeJS.ProcessEnv> {
-    if (this.variables['DATABASE_URL'] || this.variables['DATABASE_URL_FILE']) return this.variables;
+    if ((this.variables['DATABASE_URL'] ?? this.variables['DATABASE_URL_FILE']) !== undefined) return this.variables;
     const env = { ...this.variables, ENVIRONMENT: this.environment };
     // Invalid variables are reported before PostgreSQL starts.
     readConfig({ ...env, DATABASE_URL: 'postgres://localhost' });

@@ -268,6 +268,19 @@ describe('readConfig', () => {
     });
   });
 
+  it.each(['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'MIGRATION_DATABASE_URL'].flatMap((name) => [name, `${name}_FILE`]))(
+    'rejects an empty %s, which would select another database',
+    (name) => {
+      for (const value of ['', ' '])
+        expect(() => readConfig({ DATABASE_URL, [name]: value })).toThrow(new StartupError(`${name} is empty: set or unset it`));
+    },
+  );
+
+  it('accepts an empty REDIS_URL, as Compose sets it, and no empty REDIS_URL_FILE', () => {
+    expect(readConfig({ DATABASE_URL, REDIS_URL: '' }).redisUrl).toBeUndefined();
+    expect(() => readConfig({ DATABASE_URL, REDIS_URL_FILE: '' })).toThrow(new StartupError('REDIS_URL_FILE is empty: set or unset it'));
+  });
+
   it('reads files with a byte order mark and Windows line breaks', async () => {
     const DATABASE_URL_FILE = await fileWith(`\ufeff${DATABASE_URL}\r\n\r\n`);
     expect(readSecretUrl(readConfig({ DATABASE_URL_FILE }).databaseUrl)).toBe(DATABASE_URL);

@@ -180,7 +180,7 @@ export interface Config extends Omit<Settings, SecretName> {
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const set = givenVariables(env);
-  const secrets = readSecretFiles(set);
+  const secrets = readSecretFiles({ ...env, ...set });
   const given = { ...set, ...secrets.values };
   const values = customCleanEnv(given, variables, (cleaned) => cleaned, {
     reporter: ({ errors }) => {

@@ -18,12 +18,21 @@ export interface SecretFiles {
   readonly problems: readonly string[];
 }
 
-/** Reads the files that variables such as DATABASE_URL_FILE name. */
+/**
+ * Reads the files that variables such as DATABASE_URL_FILE name. An empty variable must not select another database. Only REDIS_URL may be empty,
+ * which docker-compose.yml sets by default.
+ */
 export function readSecretFiles(env: NodeJS.ProcessEnv): SecretFiles {
   const files: Partial<Record<Secret, { file: string }>> = {};
   const values: Partial<Record<Secret, string>> = {};
   const problems: string[] = [];
   for (const [name, placeholder] of Object.entries(SECRETS) as [Secret, string][]) {
+    const empty = [name, `${name}_FILE`].find((variable) => env[variable]?.trim() === '' && variable !== 'REDIS_URL');
+    if (empty !== undefined) {
+      values[name] = placeholder;
+      problems.push(`${empty} is empty: set or unset it`);
+      continue;
+    }
     const file = env[`${name}_FILE`];
     if (!file) continue;
     if (env[name]) problems.push(`${name}_FILE and ${name} must not both be set`);

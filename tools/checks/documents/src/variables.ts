@@ -36,7 +36,7 @@ export function renderEnvExample(): string {
 
 const INTRODUCTION = `# Variables
 
-The service reads these environment variables. Empty values count as unset. To read \`DATABASE_URL\` from a [file](operations.md#database-connections), set \`DATABASE_URL_FILE\` to the path of the file instead. The same applies to \`DATABASE_REPLICA_URLS\`, \`MIGRATION_DATABASE_URL\` and \`REDIS_URL\`. A boolean is \`true\`, \`on\`, \`yes\`, \`1\`, \`false\`, \`off\`, \`no\` or \`0\`.
+The service reads these environment variables. Empty values count as unset, except for URLs of databases and paths of files. To read \`DATABASE_URL\` from a [file](operations.md#database-connections), set \`DATABASE_URL_FILE\` to the path of the file instead. The same applies to \`DATABASE_REPLICA_URLS\`, \`MIGRATION_DATABASE_URL\` and \`REDIS_URL\`. A boolean is \`true\`, \`on\`, \`yes\`, \`1\`, \`false\`, \`off\`, \`no\` or \`0\`.
 
 \`npm start\`, \`npm run dev\` and \`animal-store\` also read variables from the file \`.env\`. These commands also read \`DATA_DIR\` (default \`.data\`), the folder for the local PostgreSQL and the first API key. \`animal-store\` also reads [\`OPERATOR\`](operations.md#keys-and-clients).
 `;
