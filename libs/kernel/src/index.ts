@@ -14,6 +14,7 @@ export {
   type Position,
 } from './page.js';
 export {
+  assertSameRequest,
   IDEMPOTENCY_KEY_LIFETIME_HOURS,
   IDEMPOTENCY_KEY_REUSED,
   type IdempotencyKey,

@@ -1,4 +1,5 @@
-import type { ErrorDefinition } from './domain-error.js';
+import { DomainError, type ErrorDefinition } from './domain-error.js';
+import { JsonText } from './json-text.js';
 
 /** The sender of a request: the client and its API key. */
 export interface Principal {
@@ -33,6 +34,16 @@ export const IDEMPOTENCY_KEY_REUSED = {
   kind: 'unprocessable',
   message: 'The Idempotency-Key was already used with a different body; use a new key.',
 } as const satisfies ErrorDefinition;
+
+/**
+ * Compares all members of a repeated request with those of the first request with its Idempotency-Key.
+ * @throws DomainError IDEMPOTENCY_KEY_REUSED if a member differs
+ */
+export function assertSameRequest<Request extends object>(repeated: Request, first: Request): void {
+  const names = Object.keys(repeated) as (keyof Request)[];
+  if (names.some((name) => JsonText.of(repeated[name]).text !== JsonText.of(first[name]).text))
+    throw new DomainError(IDEMPOTENCY_KEY_REUSED);
+}
 
 /**
  * Checks the If-Match of a request (RFC 9110, section 13.1.1) against the current representation: the same value that the GET returns.

@@ -35,9 +35,9 @@ describe('the names of a context', () => {
     ['classes', 'class', 'class is a reserved word of TypeScript'],
     ['export', 'part', 'export is a reserved word of TypeScript'],
     ['errors', 'error', 'Error is a global name'],
-    ['fields', 'field', 'Field would have two meanings in the generated code'],
+    ['outcomes', 'outcome', 'Outcome would have two meanings in the generated code'],
+    ['pet-reader', 'pet', 'PetReader would have two meanings in the generated code'],
     ['domain-errors', 'domain-error', 'DomainError would have two meanings in the generated code'],
-    ['pet-view', 'pet', 'PetView would have two meanings in the generated code'],
     ['idempotency-keys', 'key', 'is a reserved name of the workspace'],
   ])('%j is rejected (singular %j)', (name, singular, reason) => {
     expect(() => namesOfContext(name, singular)).toThrow(reason);

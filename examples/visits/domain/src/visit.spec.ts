@@ -32,20 +32,6 @@ describe('NewVisit.create', () => {
   });
 });
 
-describe('NewVisit.assertSameAs', () => {
-  it('accepts equal values, also of a visit that has changed since', () => {
-    expect(() => NewVisit.create(INPUT).assertSameAs(aVisit(VisitStatus.Cancelled))).not.toThrow();
-  });
-
-  it.each([{ petId: 2n }, { startsAt: new Date(0) }, { durationMinutes: 31 }, { reason: 'other' }, { notes: 'other' }])(
-    'rejects %o',
-    (other) => {
-      const visit = NewVisit.create({ ...INPUT, ...other });
-      expect(() => visit.assertSameAs(aVisit())).toThrow(expect.objectContaining({ code: 'idempotency_key_reused' }));
-    },
-  );
-});
-
 describe('moveVisit', () => {
   it.each([VisitStatus.CheckedIn, VisitStatus.Cancelled])('changes a booked visit to %s, and no other one', (status) => {
     const moved = moveVisit(aVisit(), status);

@@ -1,13 +1,4 @@
-import {
-  DomainError,
-  IDEMPOTENCY_KEY_REUSED,
-  INT64_RULE,
-  isInt64,
-  isUtcTime,
-  isVisibleText,
-  UTC_TIME_RULE,
-  visibleTextRule,
-} from '@animal-store/kernel';
+import { DomainError, INT64_RULE, isInt64, isUtcTime, isVisibleText, UTC_TIME_RULE, visibleTextRule } from '@animal-store/kernel';
 import { INVALID_VISIT, VISIT_NOT_BOOKED } from './visit-errors.js';
 
 export enum VisitStatus {
@@ -59,24 +50,10 @@ export class NewVisit {
     if (violations.length > 0) throw new DomainError(INVALID_VISIT, violations.join('; '));
     return new NewVisit(petId, startsAt, durationMinutes, VisitStatus.Booked, reason, notes);
   }
-
-  /**
-   * Compares what a client sent with what an earlier request with the same Idempotency-Key created.
-   * @throws DomainError IDEMPOTENCY_KEY_REUSED if a field differs
-   */
-  assertSameAs({ petId, startsAt, durationMinutes, reason, notes }: Omit<Visit, 'id'>): void {
-    const isSame =
-      this.petId === petId &&
-      this.startsAt.getTime() === startsAt.getTime() &&
-      this.durationMinutes === durationMinutes &&
-      this.reason === reason &&
-      this.notes === notes;
-    if (!isSame) throw new DomainError(IDEMPOTENCY_KEY_REUSED);
-  }
 }
 
 /** An appointment of an animal. The store accepts only what `NewVisit.create` accepts. */
-export interface Visit extends Omit<NewVisit, 'assertSameAs'> {
+export interface Visit extends NewVisit {
   /** Assigned by the store, never reused; any int64. */
   readonly id: bigint;
 }

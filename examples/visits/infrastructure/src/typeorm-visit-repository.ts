@@ -1,5 +1,5 @@
 import { appendEvents, BatchedRepository, runOnce, throwConstraintErrors } from '@animal-store/database';
-import { DomainError, type IdempotencyKey, type Outcome } from '@animal-store/kernel';
+import { assertSameRequest, DomainError, type IdempotencyKey, type Outcome } from '@animal-store/kernel';
 import { VisitBooked } from '@animal-store/visits-contract';
 import {
   type NewVisit,
@@ -29,7 +29,7 @@ export class TypeOrmVisitRepository extends VisitRepository {
 
   override async addOnce(visit: NewVisit, key: IdempotencyKey): Promise<Outcome<Visit>> {
     const { row, request, replayed } = await this.visits.insertOnce(visit, key).catch(throwDomainErrors);
-    if (replayed) visit.assertSameAs(request);
+    if (replayed) assertSameRequest(visit, request);
     return { result: row, replayed };
   }
 

@@ -1,3 +1,1 @@
-export { CreatePet } from './create-pet.js';
-export { GetPet } from './get-pet.js';
-export { ListPets } from './list-pets.js';
+export { CreatePet, GetPet, ListPets } from './pets.js';

@@ -1,5 +1,5 @@
 import { DomainError } from '@animal-store/kernel';
-import { type NewPet, Pet, PET_NOT_FOUND, PetReader, PetRepository } from '@animal-store/pets-domain';
+import { type NewPet, type Pet, PET_NOT_FOUND, PetReader, PetRepository } from '@animal-store/pets-domain';
 import { expect, it } from '@jest/globals';
 import { CreatePet, GetPet } from './index.js';
 
@@ -10,11 +10,11 @@ class FakePets extends PetRepository {
 
   add(pet: NewPet): Promise<Pet> {
     this.added.push(pet);
-    return Promise.resolve(Pet.rehydrate({ id: 7n, ...pet }));
+    return Promise.resolve({ id: 7n, ...pet });
   }
 
   async addOnce(pet: NewPet) {
-    return { pet: await this.add(pet), replayed: true };
+    return { result: await this.add(pet), replayed: true };
   }
 }
 
@@ -27,8 +27,8 @@ it('CreatePet adds a pet, with a key once, and none that violates an invariant',
   const pets = new FakePets();
   const createPet = new CreatePet(pets);
   const pet = { id: 7n, name: 'Rex', categoryId: 7n, status: 'available' };
-  expect(await createPet.execute({ name: 'Rex', categoryId: 7n })).toEqual({ pet, replayed: false });
-  expect(await createPet.execute({ name: 'Rex', categoryId: 7n }, KEY)).toEqual({ pet, replayed: true });
+  expect(await createPet.execute({ name: 'Rex', categoryId: 7n })).toEqual({ result: pet, replayed: false });
+  expect(await createPet.execute({ name: 'Rex', categoryId: 7n }, KEY)).toEqual({ result: pet, replayed: true });
   await expect(createPet.execute({ name: '', categoryId: 7n })).rejects.toThrow(DomainError);
   expect(pets.added).toHaveLength(2);
 });

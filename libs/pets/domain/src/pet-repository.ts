@@ -1,11 +1,5 @@
-import type { IdempotencyKey } from '@animal-store/kernel';
-import type { NewPet, Pet } from './pet.js';
-
-export interface CreatedPet {
-  readonly pet: Pet;
-  /** Whether an earlier request with the same key created the pet. */
-  readonly replayed: boolean;
-}
+import type { IdempotencyKey, Outcome, Page, PageRequest } from '@animal-store/kernel';
+import type { NewPet, Pet, PetStatus } from './pet.js';
 
 /** Stores the pets of the catalogue. */
 export abstract class PetRepository {
@@ -17,5 +11,18 @@ export abstract class PetRepository {
    * all return the same pet.
    * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used for a different pet
    */
-  abstract addOnce(pet: NewPet, key: IdempotencyKey): Promise<CreatedPet>;
+  abstract addOnce(pet: NewPet, key: IdempotencyKey): Promise<Outcome<Pet>>;
+}
+
+/** Selects pets that match all members. Undefined members are ignored. */
+export interface PetFilter {
+  readonly status?: PetStatus | undefined;
+  readonly id?: bigint | undefined;
+}
+
+/** Reads the catalogue. Results may be shared between callers. */
+export abstract class PetReader {
+  abstract find(id: bigint): Promise<Pet | undefined>;
+
+  abstract list(filter: PetFilter, page: PageRequest): Promise<Page<Pet>>;
 }

@@ -1,6 +1,6 @@
 import { DomainError, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
-import { isPetName, NewPet, Pet, PetStatus } from './pet.js';
+import { isPetName, NewPet } from './pet.js';
 
 describe('isPetName', () => {
   it('accepts a visible text of at most 255 characters', () => {
@@ -34,25 +34,5 @@ describe('NewPet.create', () => {
     expect(create).toThrow(DomainError);
     expect(create).toThrow(message);
     expect(create).toThrow(expect.objectContaining({ code: 'invalid_request', kind: 'invalid' }));
-  });
-});
-
-describe('Pet.rehydrate', () => {
-  it('returns the row unchanged', () => {
-    const row = { id: INT64_MAX, name: 'Rex', categoryId: -1n, status: PetStatus.Pending };
-    expect(Pet.rehydrate(row)).toEqual(row);
-  });
-});
-
-describe('NewPet.assertSameAs', () => {
-  const pet = NewPet.create({ name: 'Rex', categoryId: 1n, status: 'sold' });
-
-  it('accepts the same pet', () => {
-    expect(() => pet.assertSameAs(Pet.rehydrate({ id: 7n, ...pet }))).not.toThrow();
-  });
-
-  it.each([{ name: 'rex' }, { categoryId: 2n }, { status: PetStatus.Pending }])('rejects a pet with %o', (other) => {
-    const recorded = Pet.rehydrate({ id: 7n, ...pet, ...other });
-    expect(() => pet.assertSameAs(recorded)).toThrow(expect.objectContaining({ code: 'idempotency_key_reused' }));
   });
 });

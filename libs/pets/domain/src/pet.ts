@@ -1,4 +1,4 @@
-import { DomainError, IDEMPOTENCY_KEY_REUSED, INT64_RULE, isInt64, isVisibleText, visibleTextRule } from '@animal-store/kernel';
+import { DomainError, INT64_RULE, isInt64, isVisibleText, visibleTextRule } from '@animal-store/kernel';
 import { INVALID_PET } from './pet-errors.js';
 
 /** Availability of a pet. */
@@ -38,6 +38,7 @@ export interface NewPetInput {
 export class NewPet {
   private constructor(
     readonly name: string,
+    /** A category of another service. Its existence is not checked. */
     readonly categoryId: bigint,
     readonly status: PetStatus,
   ) {}
@@ -52,35 +53,10 @@ export class NewPet {
     ];
     throw new DomainError(INVALID_PET, violations.join('; '));
   }
-
-  /**
-   * Checks that an Idempotency-Key was not used for a different pet.
-   * @throws DomainError IDEMPOTENCY_KEY_REUSED if the pets differ
-   */
-  assertSameAs({ name, categoryId, status }: Omit<PetView, 'id'>): void {
-    const isSame = this.name === name && this.categoryId === categoryId && this.status === status;
-    if (!isSame) throw new DomainError(IDEMPOTENCY_KEY_REUSED);
-  }
 }
 
-/** An animal of the catalogue. */
-export class Pet {
-  private constructor(
-    /** Assigned when the pet is stored, and never reused. Any int64. */
-    readonly id: bigint,
-    readonly name: string,
-    /** A category of another service. Its existence is not checked. */
-    readonly categoryId: bigint,
-    readonly status: PetStatus,
-  ) {}
-
-  /** Creates a pet from a stored row without validation: the database's constraints enforce the rules of `NewPet.create`. */
-  static rehydrate({ id, name, categoryId, status }: PetView): Pet {
-    return new Pet(id, name, categoryId, status);
-  }
+/** An animal of the catalogue. The database's constraints enforce the rules of `NewPet.create`. */
+export interface Pet extends NewPet {
+  /** Assigned when the pet is stored, and never reused. Any int64. */
+  readonly id: bigint;
 }
-
-/** The data of a pet, without its methods. Reads return it instead of a `Pet`. */
-export type PetView = {
-  readonly [Field in keyof Pet as Pet[Field] extends (...args: never) => unknown ? never : Field]: Pet[Field];
-};

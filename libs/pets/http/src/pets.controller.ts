@@ -14,7 +14,7 @@ import {
 } from '@animal-store/http-kit';
 import { IDEMPOTENCY_KEY_REUSED, type IdempotencyKey, type JsonText } from '@animal-store/kernel';
 import { CreatePet, GetPet, ListPets } from '@animal-store/pets-application';
-import { type Pet, PET_NOT_FOUND, type PetView } from '@animal-store/pets-domain';
+import { type Pet, PET_NOT_FOUND } from '@animal-store/pets-domain';
 import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -70,7 +70,7 @@ export class PetsController {
     @RequestIdempotencyKey() key: IdempotencyKey | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Pet> {
-    const { pet, replayed } = await this.createPetUseCase.execute(newPet, key);
+    const { result: pet, replayed } = await this.createPetUseCase.execute(newPet, key);
     return respondWithCreated(reply, this.publicUrl.of(`${PATH}/${String(pet.id)}`), pet, replayed);
   }
 
@@ -87,7 +87,7 @@ export class PetsController {
   })
   @Deprecated({ deprecatedAt: new Date('2025-12-05T00:00:00Z'), removedAt: new Date('2030-12-05T00:00:00Z'), successor: PATH })
   @ApiOkResponse({ type: PetDto, description: 'Animal found' })
-  getPet(@IdParam('petId', PET_NOT_FOUND, 'Identifier of the animal.') petId: bigint): Promise<PetView> {
+  getPet(@IdParam('petId', PET_NOT_FOUND, 'Identifier of the animal.') petId: bigint): Promise<Pet> {
     return this.getPetUseCase.execute(petId);
   }
 }

@@ -67,7 +67,7 @@ it('concurrent creations and reads, from two processes, are linearizable', async
               const key = { clientId: BigInt(caller), key: String(step) };
               await history.record(
                 () => repository.addOnce(pet, key),
-                (result) => created(result.pet),
+                ({ result }) => created(result),
               );
             }
             if (what === 'find') {

@@ -1,6 +1,6 @@
 import { Database } from '@animal-store/database';
 import { IDEMPOTENCY_KEY_REUSED, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
-import { PET_STATUSES, type PetView } from '@animal-store/pets-domain';
+import { type Pet, PET_STATUSES } from '@animal-store/pets-domain';
 import { describeMigrations, useDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -53,14 +53,14 @@ describe.each([
     const pet = aNewPet({ name: 'Only', categoryId: 2n ** 53n + 1n, status: 'sold' });
     const results = await Promise.all(Array.from({ length: 30 }, () => repository.addOnce(pet, key)));
     expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
-    expect(await repository.addOnce(pet, key)).toEqual({ pet: results[0]?.pet, replayed: true });
+    expect(await repository.addOnce(pet, key)).toEqual({ result: results[0]?.result, replayed: true });
     for (const other of OTHER_PET_VALUES)
       await expect(repository.addOnce(aNewPet(other), key)).rejects.toThrow(expect.objectContaining(IDEMPOTENCY_KEY_REUSED));
-    expect(await all()).toEqual([{ ...results[0]?.pet }]);
+    expect(await all()).toEqual([{ ...results[0]?.result }]);
   });
 
   it('are listed by identifier, in pages of a status, and at most one by its identifier', async () => {
-    const added: PetView[] = [];
+    const added: Pet[] = [];
     for (let i = 0; i < 9; i++)
       added.push({ ...(await repository.add(aNewPet({ name: `pet ${String(i)}`, status: PET_STATUSES[i % 3] }))) });
     const listed = await all();

@@ -1,6 +1,6 @@
 import { BatchedRepository } from '@animal-store/database';
-import type { IdempotencyKey } from '@animal-store/kernel';
-import { type CreatedPet, type NewPet, Pet, PetRepository } from '@animal-store/pets-domain';
+import { assertSameRequest, type IdempotencyKey, type Outcome } from '@animal-store/kernel';
+import { type NewPet, type Pet, PetRepository } from '@animal-store/pets-domain';
 import type { DataSource } from 'typeorm';
 import { PetEntity, PetIdempotencyKeyEntity } from './pet.entity.js';
 
@@ -12,13 +12,13 @@ export class TypeOrmPetRepository extends PetRepository {
     this.pets = new BatchedRepository(dataSource.getRepository(PetEntity), dataSource.getRepository(PetIdempotencyKeyEntity));
   }
 
-  override async add(pet: NewPet): Promise<Pet> {
-    return Pet.rehydrate(await this.pets.insert(pet));
+  override add(pet: NewPet): Promise<Pet> {
+    return this.pets.insert(pet);
   }
 
-  override async addOnce(pet: NewPet, key: IdempotencyKey): Promise<CreatedPet> {
+  override async addOnce(pet: NewPet, key: IdempotencyKey): Promise<Outcome<Pet>> {
     const { row, request, replayed } = await this.pets.insertOnce(pet, key);
-    if (replayed) pet.assertSameAs(request);
-    return { pet: Pet.rehydrate(row), replayed };
+    if (replayed) assertSameRequest(pet, request);
+    return { result: row, replayed };
   }
 }

@@ -26,11 +26,10 @@ export function isDistributed(tree: Tree, { context, parent }: NestedNames): boo
 function addExports(tree: Tree, { context, file, resource, Entity, Entities, CONSTANT }: NestedNames): void {
   const exports: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     domain: {
-      [file]: `New${Entity}, type New${Entity}Input, ${Entity}, ${CONSTANT}_NAME_MAX_LENGTH, type ${Entity}View`,
-      [`${file}-reader`]: `type ${Entity}Filter, ${Entity}Reader`,
-      [`${file}-repository`]: `type Created${Entity}, ${Entity}Repository`,
+      [file]: `New${Entity}, type New${Entity}Input, type ${Entity}, ${CONSTANT}_NAME_MAX_LENGTH`,
+      [`${file}-repository`]: `type ${Entity}Filter, ${Entity}Reader, ${Entity}Repository`,
     },
-    application: { [`create-${file}`]: `Create${Entity}`, [`list-${resource}`]: `List${Entities}` },
+    application: { [resource]: `Create${Entity}, List${Entities}` },
     infrastructure: { [`typeorm-${file}-reader`]: `TypeOrm${Entity}Reader`, [`typeorm-${file}-repository`]: `TypeOrm${Entity}Repository` },
   };
   for (const [layer, modules] of Object.entries(exports)) {
