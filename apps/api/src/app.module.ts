@@ -10,7 +10,9 @@ import { ApiExceptionFilter } from './errors/exception.filter.js';
 import { HttpModule } from './http/http.module.js';
 import type { HttpServer } from './http/http-server.js';
 import { PreconditionGuard } from './http/precondition.guard.js';
-import { type Observability, ObservabilityModule } from './observability/observability.module.js';
+import { LOGGER } from './observability/logger.js';
+import { Metrics } from './observability/metrics.js';
+import type { Observability } from './observability/observability.js';
 import type { Config } from './process/config.js';
 import { HealthModule } from './process/health.module.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
@@ -49,7 +51,6 @@ export class AppModule {
       imports: [
         // Nest closes them in the reverse order: the contexts' work in the background, then connections of clients, then those to PostgreSQL.
         DatabaseModule.forRoot(config, contexts, observability),
-        ObservabilityModule.forRoot(observability),
         HttpModule.forRoot(server),
         ErrorsModule,
         RateLimitModule.forRoot(config),
@@ -59,8 +60,12 @@ export class AppModule {
         ReferenceModule.forRoot(config, contexts),
         ContextsModule.forRoot(contexts),
       ],
-      providers: [{ provide: Clock, useValue: clock }],
-      exports: [Clock],
+      providers: [
+        { provide: Clock, useValue: clock },
+        { provide: LOGGER, useValue: observability.logger },
+        { provide: Metrics, useValue: observability.metrics },
+      ],
+      exports: [Clock, LOGGER, Metrics],
     };
   }
 }

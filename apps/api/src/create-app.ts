@@ -9,7 +9,7 @@ import type { Context } from './contexts/contexts.module.js';
 import { JsonAdapter } from './http/json-adapter.js';
 import { HttpServer } from './http/http-server.js';
 import { createLogger, NestLogger, type ServiceLogger } from './observability/logger.js';
-import { startObservability } from './observability/observability.module.js';
+import { startObservability } from './observability/observability.js';
 import type { Config } from './process/config.js';
 import { OpenApiDocument } from './reference/openapi.controller.js';
 
@@ -34,9 +34,13 @@ export async function describeApp(options: AppOptions): Promise<OpenAPIObject> {
   return app.get(OpenApiDocument).value;
 }
 
-async function compose({ config, contexts, clock = new SystemClock(), ...options }: AppOptions): Promise<NestFastifyApplication> {
-  const observability = await startObservability(config, options.logger);
-  const { logger } = observability;
+async function compose({
+  config,
+  contexts,
+  clock = new SystemClock(),
+  logger = createLogger(config.logLevel),
+}: AppOptions): Promise<NestFastifyApplication> {
+  const observability = await startObservability(config, logger);
   const server = new HttpServer(config, observability);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.with({ config, contexts, clock, observability, server }),

@@ -63,7 +63,7 @@ export async function start(
   contexts = animalStore,
 ): Promise<RunningService> {
   const config = readConfig(env);
-  const logger = createLogger(config.logLevel, undefined, config.logFormat);
+  const logger = createLogger(config.logLevel);
   for (const line of describeIgnored(env)) logger.warn(line);
   const service = new Service(config, logger, contexts, await createApp({ config, logger, contexts }));
   try {
@@ -230,6 +230,6 @@ class Service implements RunningService {
   /** Ends what is not the app, after the app. */
   private async end(): Promise<void> {
     await this.admin?.close();
-    await this.logger.flushed();
+    await this.logger.output.flushed?.();
   }
 }

@@ -1,7 +1,7 @@
 import { Database, DatabaseConnection } from '@animal-store/database';
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { Observability } from '../observability/observability.module.js';
+import type { Observability } from '../observability/observability.js';
 import type { Config } from '../process/config.js';
 import type { Context } from './contexts.module.js';
 import { collectSubscriptions } from './event-delivery.js';
@@ -15,8 +15,7 @@ export class DatabaseModule implements OnApplicationShutdown {
   static forRoot(config: Config, contexts: readonly Context[], observability: Observability): DynamicModule {
     const database = createDatabase(config, contexts, observability);
     const connection = new DatabaseConnection(database);
-    observability.metrics.observePool(() => (connection.hasOpened ? database.pool : undefined));
-    if (database.replicas) observability.metrics.observeReplicas(database.replicas, observability.logger);
+    observe(database, connection, observability);
     return {
       module: DatabaseModule,
       providers: [
@@ -47,5 +46,22 @@ function createDatabase(config: Config, contexts: readonly Context[], { logger, 
     subscriptions: collectSubscriptions(contexts, config),
     observer: metrics,
     interceptor: tracing?.interceptor,
+  });
+}
+
+/** Measures the pool, and measures and logs the use of replicas. */
+function observe(database: Database, connection: DatabaseConnection, { logger, metrics }: Observability): void {
+  const pool = () => (connection.hasOpened ? database.pool : undefined);
+  metrics.observe('database_pool_connections', 'Connections to PostgreSQL.', () => pool()?.totalCount ?? 0);
+  metrics.observe('database_pool_idle', 'Unused connections to PostgreSQL.', () => pool()?.idleCount ?? 0);
+  metrics.observe('database_pool_waiting', 'Statements that wait for a connection.', () => pool()?.waitingCount ?? 0);
+  for (const replica of database.replicas?.problems.keys() ?? []) metrics.replicaUsed.set({ replica }, 0);
+  database.replicas?.observe({
+    read: (served_by) => metrics.replicaReads.inc({ served_by }),
+    changed: (replica, reason) => {
+      metrics.replicaUsed.set({ replica }, reason === undefined ? 1 : 0);
+      if (reason === undefined) logger.info({ replica }, 'reading lists from the replica');
+      else logger.warn({ replica, reason }, 'not reading from the replica');
+    },
   });
 }

@@ -68,7 +68,7 @@ const create = (process: number, name: string, headers = {}) =>
 /** Returns how many statements the replica has served, how many it was allowed to serve, and whether the process uses it. */
 async function metrics(process: number): Promise<{ readonly reads: number; readonly offered: number; readonly used: number }> {
   const text = (await apps[process]?.get(Metrics).registry.metrics()) ?? '';
-  const value = (pattern: RegExp) => Number(pattern.exec(text)?.[1]);
+  const value = (pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? 0);
   const reads = value(/^database_replica_reads_total\{served_by="replica"\} (\d+)$/m);
   return {
     reads,

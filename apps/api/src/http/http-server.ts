@@ -4,7 +4,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { ACCEPT_PATCH, HEADER_SECTION_BYTES, HTTP_ERRORS, HttpError, MAX_HEADER_FIELDS, MAX_TARGET_LENGTH } from '../errors/http-errors.js';
 import { identifyRequests, requestIdOf } from '../observability/identify-requests.js';
 import { measureRequests } from '../observability/metrics.js';
-import type { Observability } from '../observability/observability.module.js';
+import type { Observability } from '../observability/observability.js';
 import { logRequests } from '../observability/request-log.js';
 import { ShedRequests } from '../observability/shed-requests.js';
 import { removePorts } from '../rate-limit/address-group.js';

@@ -36,7 +36,7 @@ export class LoadShedding {
 
   constructor(
     private readonly limits: LoadLimits,
-    private readonly metrics: Pick<Metrics, 'observeInFlight'>,
+    private readonly metrics: Pick<Metrics, 'observe'>,
     private readonly shed: Pick<ShedRequests, 'count'>,
   ) {}
 
@@ -72,7 +72,7 @@ export class LoadShedding {
       this.lag.stop();
       done();
     });
-    this.metrics.observeInFlight(() => inFlight.length);
+    this.metrics.observe('http_requests_in_flight', 'Requests that are processed, or whose responses are not sent.', () => inFlight.length);
   }
 
   /** Returns why the request is shed. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { PublicUrl } from '@animal-store/http-kit';
@@ -8,7 +9,6 @@ import type { ShedRequests } from '../observability/shed-requests.js';
 import { declaresTooLargeBody, hasUnknownFraming } from './request-body.js';
 import { connectionOf } from './connection.js';
 import { corsHeaders } from './cors.js';
-import { newRequestId } from '../observability/identify-requests.js';
 
 export interface SocketErrorOptions {
   readonly corsOrigins: readonly string[];
@@ -94,7 +94,7 @@ export class SocketErrors {
       'Cache-Control': 'no-store',
       ...(help !== undefined && { Link: help }),
       'X-Content-Type-Options': 'nosniff',
-      'X-Request-Id': newRequestId(),
+      'X-Request-Id': randomUUID(),
       Connection: 'close',
       ...corsHeaders(corsOrigins, origin ?? (corsOrigins.length === 1 ? corsOrigins[0] : undefined)),
       ...extra,

@@ -16,11 +16,11 @@ const FLOOD = `
     await new Promise(setImmediate);
   }
   const { rss } = process.memoryUsage();
-  process.send({ megabytes: Math.round(rss / 1e6), dropped: logger.droppedLines() });
+  process.send({ megabytes: Math.round(rss / 1e6), dropped: logger.output.dropped });
   process.on('message', async () => {
     logger.info('after');
-    await logger.flushed(60_000);
-    process.send({ dropped: logger.droppedLines() }, () => process.exit(0));
+    await logger.output.flushed(60_000);
+    process.send({ dropped: logger.output.dropped }, () => process.exit(0));
   });`;
 
 interface Report {
@@ -70,7 +70,7 @@ it.each([
   ['lines are written within 100 ms', "setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1_000)", ['first']],
   [
     'a line that is written without pino after a warning is buffered',
-    `logger.warn('second'); logger.destination.write('{"msg":"lost"}\\n'); process.kill(process.pid, 'SIGKILL'); for (;;);`,
+    `logger.warn('second'); logger.output.write('{"msg":"lost"}\\n'); process.kill(process.pid, 'SIGKILL'); for (;;);`,
     ['first', 'second'],
   ],
 ])('%s', async (_what, statements, messages) => {

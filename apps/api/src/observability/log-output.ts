@@ -7,6 +7,7 @@ const MAX_WAITING = 4 * 1024 * 1024;
 const BUFFER_LENGTH = 32 * 1024;
 const FLUSH_INTERVAL_MS = 100;
 const FLUSH_POLL_MS = 10;
+const FLUSH_TIMEOUT_MS = 1_000;
 const WARN = 40;
 
 /** By default, Node.js waits until a terminal has accepted the text, for example while the user has paused it. */
@@ -39,8 +40,8 @@ export class LogOutput {
     this.lastLevel = 0;
   }
 
-  /** Waits until the reader has accepted all lines, at most `timeoutMs`. Call before the process exits. */
-  async flushed(timeoutMs: number): Promise<void> {
+  /** Waits until the reader has accepted all lines, or for the timeout. Call before the process exits. */
+  async flushed(timeoutMs = FLUSH_TIMEOUT_MS): Promise<void> {
     this.flush();
     const deadline = performance.now() + timeoutMs;
     while (this.output.writableLength > 0 && performance.now() < deadline) await sleep(FLUSH_POLL_MS);

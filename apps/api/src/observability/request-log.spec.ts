@@ -3,7 +3,7 @@ import type { Principal } from '@animal-store/kernel';
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
-import { createLogger, LOG_FORMATS, type LogFormatName } from './logger.js';
+import { createLogger } from './logger.js';
 import { createRequestLogger, loggedPath, logRequests } from './request-log.js';
 
 async function linesOf(level: string, about: object = {}, { share = 1, statuses = [404] } = {}): Promise<string[]> {
@@ -58,7 +58,7 @@ it('writes all errors and the configured share of other requests', async () => {
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 const visibleAscii = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), minLength: 1 });
 
-it.each(Object.keys(LOG_FORMATS) as LogFormatName[])('writes the same line as the logger, as %s', (format) => {
+it('writes the same line as the logger', () => {
   const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
   const request = fc.record({
     id: visibleAscii,
@@ -78,7 +78,7 @@ it.each(Object.keys(LOG_FORMATS) as LogFormatName[])('writes the same line as th
       fc.double({ min: 0, max: 1e5, noNaN: true }),
       (given, statusCode, elapsedTime) => {
         const lines: string[] = [];
-        const logger = createLogger('info', { write: (line) => lines.push(line) }, format);
+        const logger = createLogger('info', { write: (line) => lines.push(line) });
         createRequestLogger(logger)(given as unknown as FastifyRequest, { statusCode, elapsedTime } as FastifyReply);
         logger.info(
           {
@@ -118,7 +118,7 @@ describe('loggedPath', () => {
   });
 
   it('keeps control characters around a redacted key encoded', () => {
-    expect(loggedPath(`/v1/pets/%1B[31m%0a%9b%2520${key}`)).toBe(`/v1/pets/%1b[31m%0a%9b%20${redacted}`);
+    expect(loggedPath(`/v1/pets/%1B[31m%0a%9b%2520${key}`)).toBe(`/v1/pets/%1B%5B31m%0A%C2%9B%20${redacted}`);
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { redactKeys } from '@animal-store/access-domain';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ServiceLogger } from './logger.js';
@@ -13,18 +14,17 @@ export function logRequests(fastify: FastifyInstance, logger: ServiceLogger, sha
 
 /** Returns a function that writes exactly the line that `logger.info` would write. ADR 9 has the measurement that justifies it. */
 export function createRequestLogger(logger: ServiceLogger): (request: FastifyRequest, reply: FastifyReply) => void {
-  const { format, base } = logger;
-  const level = JSON.stringify(format.level('info', logger.levels.values['info'] ?? 0)).slice(0, -1);
+  const origin = `"pid":${String(process.pid)},"hostname":${JSON.stringify(hostname())}`;
 
   return (request, reply) => {
     if (!logger.isLevelEnabled('info')) return;
     const { id, traceId, principal, operation, method, url, errorCode } = request;
     const client = principal === undefined ? '' : `,"clientId":"${String(principal.clientId)}","keyId":"${String(principal.keyId)}"`;
     // Request ids and logged paths contain no API key. The values without JSON.stringify contain no characters that JSON escapes.
-    logger.destination.write(
-      `${level}${format.time()},${base},"requestId":${JSON.stringify(id)}${text('traceId', traceId)}${client}${text('operation', operation)}` +
+    logger.output.write(
+      `{"level":30,"time":${String(Date.now())},${origin},"requestId":${JSON.stringify(id)}${text('traceId', traceId)}${client}${text('operation', operation)}` +
         `,"method":"${method}","path":${JSON.stringify(loggedPath(url))},"status":${String(reply.statusCode)}${text('code', errorCode)}` +
-        `,"durationMs":${String(Math.round(reply.elapsedTime * 1000) / 1000)},"${format.message}":"request"}\n`,
+        `,"durationMs":${String(Math.round(reply.elapsedTime * 1000) / 1000)},"msg":"request"}\n`,
     );
   };
 }
@@ -33,8 +33,6 @@ function text(name: string, value: string | undefined): string {
   return value === undefined ? '' : `,"${name}":"${value}"`;
 }
 
-/** Characters of a decoded path that are encoded again: spaces, control characters, and bytes of non-ASCII characters. */
-const NOT_PRINTABLE = /[^!-~]/g;
 const ESCAPES = /%([0-9a-f]{2})/gi;
 /** A client may percent-encode a path twice, and `rewriteUrl` of the HTTP server may encode it a third time. */
 const MAX_ENCODINGS = 3;
@@ -44,12 +42,7 @@ export function loggedPath(target: string): string {
   const query = target.indexOf('?');
   const path = query === -1 ? target : target.slice(0, query);
   const decoded = path.includes('%') ? decode(path) : path;
-  const redacted = redactKeys(decoded);
-  return redacted === decoded ? path : redacted.replace(NOT_PRINTABLE, encode);
-}
-
-function encode(character: string): string {
-  return character === '…' ? character : `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  return redactKeys(decoded) === decoded ? path : redactKeys(encodeURI(decoded));
 }
 
 function decode(path: string): string {

@@ -128,7 +128,7 @@ describe('the OpenTelemetry SDK', () => {
 });
 
 describe('with a collector', () => {
-  const service = useTracedApp({ OTEL_SERVICE_NAME: 'spec', DATABASE_POOL_SIZE: '2' });
+  const service = useTracedApp({ DATABASE_POOL_SIZE: '2' });
 
   it('one trace joins caller, HTTP and SQL', async () => {
     const key = await service.createKey('pets:read', 'pets:write');
@@ -162,7 +162,7 @@ describe('with a collector', () => {
       'SERVER GET /v1/pets/:petId': { 'CLIENT find one pets.pets': {} },
     });
     expect(traceOf(callers.missing)).toEqual({ 'SERVER GET': {} });
-    expect(new Set(spans.map(({ resource }) => resource['service.name']))).toEqual(new Set(['spec']));
+    expect(new Set(spans.map(({ resource }) => resource['service.name']))).toEqual(new Set(['animal-store']));
     expect(spans.find(({ name }) => name === 'GET /v1/pets/:petId')?.attributes).toEqual({
       'http.request.method': 'GET',
       'http.response.status_code': 200,
@@ -361,7 +361,7 @@ describe('an unavailable or hostile collector', () => {
       await Promise.all([${ports.join()}].map(async (port) => {
         const server = fastify();
         server.decorateRequest('traceId', undefined);
-        new Tracing({ endpoint: \`http://127.0.0.1:\${port}\`, serviceName: 'spec', sampledShare: 1, logger }).traceRequests(server);
+        new Tracing({ endpoint: \`http://127.0.0.1:\${port}\`, sampledShare: 1, logger }).traceRequests(server);
         server.get('/', () => 'served');
         for (let i = 0; i < 10; i++) console.log((await server.inject('/')).body);
         await server.close();

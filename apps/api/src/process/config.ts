@@ -1,6 +1,5 @@
 import { readCertificates, type SecretUrl } from '@animal-store/database';
 import { type CleanedEnv, customCleanEnv } from 'envalid';
-import { LOG_FORMATS, type LogFormatName } from '../observability/logger.js';
 import { readSecretFiles } from './secret-files.js';
 import { StartupError } from './startup-errors.js';
 import {
@@ -11,7 +10,6 @@ import {
   flag,
   httpUrl,
   integer,
-  line,
   oneOf,
   origins,
   postgresUrl,
@@ -134,10 +132,6 @@ export const variables = {
   }),
   ENVIRONMENT: environmentName({ default: 'production', desc: 'Name of the environment. New API keys start with `ast_<environment>_`.' }),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])({ default: 'info', desc: 'Minimum log level.' }),
-  LOG_FORMAT: oneOf(Object.keys(LOG_FORMATS) as LogFormatName[])({
-    default: 'json',
-    desc: 'Format of log lines. Use gcp for Google Cloud Logging, and ecs for Elastic. In development, log lines on a terminal are readable text.',
-  }),
   LOG_REQUESTS_SAMPLE: share({
     default: 1,
     desc: 'The service logs this share of the requests with a status below 400, and all other requests.',
@@ -147,7 +141,6 @@ export const variables = {
     desc: 'URL of the OpenTelemetry collector that receives traces (OTLP over HTTP). By default, tracing is off.',
     example: 'http://localhost:4318',
   }),
-  OTEL_SERVICE_NAME: line({ default: 'animal-store', desc: 'Name of the service in traces.' }),
   OTEL_TRACES_SAMPLER_ARG: share({
     default: 1,
     desc: 'Share of traces that are recorded. A traceparent header can prevent recording, but cannot force it.',

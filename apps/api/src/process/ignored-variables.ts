@@ -2,7 +2,7 @@ import { variables } from './config.js';
 
 /** Variables of OpenTelemetry that its SDK reads. OTEL_EXPORTER_OTLP_TIMEOUT and others also exist with TRACES_. */
 const OTEL_SDK =
-  /^OTEL_(?:RESOURCE_ATTRIBUTES|EXPORTER_OTLP_(?:TRACES_)?(?:HEADERS|TIMEOUT|COMPRESSION|CERTIFICATE|CLIENT_CERTIFICATE|CLIENT_KEY))$/;
+  /^OTEL_(?:RESOURCE_ATTRIBUTES|SERVICE_NAME|EXPORTER_OTLP_(?:TRACES_)?(?:HEADERS|TIMEOUT|COMPRESSION|CERTIFICATE|CLIENT_CERTIFICATE|CLIENT_KEY))$/;
 
 /** Standard variables that have no effect, with what to use instead. Node.js itself honours TZ, NODE_OPTIONS and NODE_EXTRA_CA_CERTS. */
 const IGNORED: readonly (readonly [name: RegExp, instead: string])[] = [

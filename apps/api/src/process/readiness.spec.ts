@@ -21,7 +21,6 @@ it('is not ready after 2 s without a response of the database, and ready with it
   const reason: unknown = expect.objectContaining({
     code: 'service_unavailable',
     message: 'The database does not respond.',
-    reason: 'database',
   });
   const rejected = { status: 'rejected', reason };
   expect(await probes).toEqual([rejected, rejected]);
@@ -37,7 +36,7 @@ it('names the cause if the query fails', async () => {
   const cause = new Error('ECONNREFUSED');
   const database = { migrations: [], pool: { query: () => Promise.reject(cause) } } as unknown as Database;
   const readiness = new Readiness(database, { hasOpened: true } as DatabaseConnection, new Draining(), new Metrics());
-  await expect(readiness.check()).rejects.toMatchObject({ reason: 'database', cause });
+  await expect(readiness.check()).rejects.toMatchObject({ message: 'The database does not respond.', cause });
 });
 
 it('metrics have the state of the migrations before the service connects, and the last one while the database is unavailable', async () => {
@@ -52,16 +51,14 @@ it('metrics have the state of the migrations before the service connects, and th
   const readiness = new Readiness(database, connection as DatabaseConnection, new Draining(), metrics);
   const lines = async () =>
     (await metrics.registry.metrics()).split('\n').filter((line) => /^(?:database_migration|service_ready)/.test(line));
-  const pending = ['database_migrations_pending 1', 'database_migration_info{latest="One1700000000001"} 1', 'service_ready 0'];
-  expect((await lines()).sort()).toEqual(pending.toSorted());
+  const pending = ['database_migrations_pending 1', 'service_ready 0'];
+  expect((await lines()).sort()).toEqual(pending);
   applied = new Error('connect ECONNREFUSED');
-  expect((await lines()).sort()).toEqual(pending.toSorted());
+  expect((await lines()).sort()).toEqual(pending);
   connection.hasOpened = true;
   applied = migrations.map(({ name }) => name);
   query.mockClear();
-  expect((await lines()).sort()).toEqual(
-    ['database_migrations_pending 0', 'database_migration_info{latest="Two1700000000002"} 1', 'service_ready 1'].toSorted(),
-  );
+  expect((await lines()).sort()).toEqual(['database_migrations_pending 0', 'service_ready 1']);
   expect(query).toHaveBeenCalledTimes(1);
   await readiness.check();
 });

@@ -9,32 +9,14 @@ import { Metrics } from '../observability/metrics.js';
 /** How long a probe waits for the database. Shorter than `readinessProbe.timeoutSeconds` of the Helm chart. */
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** The message of the response by reason. */
-const NOT_READY = {
-  draining: 'The process is shutting down.',
-  connecting: 'The database is not connected or not migrated yet.',
-  database: 'The database does not respond.',
-  migrations: 'Migrations are pending.',
-} as const;
-
-type NotReadyReason = keyof typeof NOT_READY;
-const NOT_READY_REASONS = Object.keys(NOT_READY);
-
-class NotReadyError extends DomainError {
-  constructor(
-    readonly reason: NotReadyReason,
-    options?: ErrorOptions,
-  ) {
-    super(SERVICE_UNAVAILABLE, NOT_READY[reason], options);
-  }
-}
+const notReady = (reason: string, options?: ErrorOptions) => new DomainError(SERVICE_UNAVAILABLE, reason, options);
 
 /** Whether the process should receive requests. */
 @Injectable()
 export class Readiness {
   private query: Promise<MigrationState> | undefined;
-  /** As last read; undefined before the first read. */
-  private migrations: MigrationState | undefined;
+  /** As last read. */
+  private pending = Number.NaN;
 
   constructor(
     private readonly database: Database,
@@ -42,29 +24,24 @@ export class Readiness {
     private readonly draining: Draining,
     metrics: Metrics,
   ) {
-    metrics.observeReadiness(NOT_READY_REASONS, () => this.reason());
-    metrics.observeMigrations(() => this.readMigrations().catch(() => this.migrations));
+    const isReady = () =>
+      this.check().then(
+        () => 1,
+        () => 0,
+      );
+    const pending = () => this.readPending().catch(() => this.pending);
+    metrics.observe('service_ready', '1 while the process is ready for requests, otherwise 0.', isReady);
+    metrics.observe('database_migrations_pending', 'Migrations of this release that are not applied.', pending);
   }
 
-  /** @throws NotReadyError */
+  /** @throws DomainError with the reason */
   async check(): Promise<void> {
-    if (this.draining.isActive) throw new NotReadyError('draining');
-    if (!this.connection.hasOpened) throw new NotReadyError('connecting');
-    const { pending } = await this.readMigrations();
-    if (pending > 0) throw new NotReadyError('migrations');
+    if (this.draining.isActive) throw notReady('The process is shutting down.');
+    if (!this.connection.hasOpened) throw notReady('The database is not connected or not migrated yet.');
+    if ((await this.readPending()) > 0) throw notReady('Migrations are pending.');
   }
 
-  /** Returns why the process is not ready; undefined if it is. */
-  private async reason(): Promise<NotReadyReason | undefined> {
-    try {
-      await this.check();
-      return undefined;
-    } catch (error) {
-      return (error as NotReadyError).reason;
-    }
-  }
-
-  private async readMigrations(): Promise<MigrationState> {
+  private async readPending(): Promise<number> {
     // After the gauges of the pool are read, since the query uses a connection.
     await Promise.resolve();
     // Probes share a query until it ends, because anyone can send many of them without an API key.
@@ -72,9 +49,9 @@ export class Readiness {
       this.query = undefined;
     });
     const state = await withDeadline(this.query, PROBE_TIMEOUT_MS).catch((cause: unknown) => {
-      throw new NotReadyError('database', { cause });
+      throw notReady('The database does not respond.', { cause });
     });
-    if (!state) throw new NotReadyError('database');
-    return (this.migrations = state);
+    if (!state) throw notReady('The database does not respond.');
+    return (this.pending = state.pending);
   }
 }

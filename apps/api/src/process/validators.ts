@@ -17,8 +17,6 @@ function validator<T>(rule: string, parse: (text: string) => T | undefined): Exa
 
 export const file = validator('a path', (value) => value);
 
-export const line = validator('text without control characters', (value) => (/\p{Cc}/u.test(value) ? undefined : value));
-
 /** Labels of letters, digits, hyphens and underscores. The last one is not a number: names such as `0` and `127.1` mean IPv4 addresses. */
 const HOST_NAME = /^(?:[\w-]{1,63}\.)*(?!(?:\d+|0x[\da-f]*)\.?$)[\w-]{1,63}\.?$/i;
 

@@ -61,7 +61,8 @@ export class RateLimits implements OnApplicationBootstrap, OnApplicationShutdown
   ) {
     const { redisUrl, environment } = options;
     const redis = redisUrl === undefined ? undefined : new RedisCounters(redisUrl, environment, logger);
-    if (redis) metrics?.observeRedis(() => redis.isConnected);
+    if (redis)
+      metrics?.observe('redis_connected', '1 while the process counts requests in Redis, otherwise 0.', () => Number(redis.isConnected));
     this.redis = redis;
     this.requests = this.createCounter('requests');
     this.failures = this.createCounter('failed-authentications');
