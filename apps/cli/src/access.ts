@@ -1,13 +1,5 @@
 import { userInfo } from 'node:os';
-import {
-  type ApiKey,
-  CLIENT_NAME_RULE,
-  isClientName,
-  normalizeName,
-  type Operator,
-  redactKeys,
-  UNKNOWN_OPERATOR,
-} from '@animal-store/access-domain';
+import { type ApiKey, CLIENT_NAME_RULE, isClientName, normalizeName, redactKeys, UNKNOWN_OPERATOR } from '@animal-store/access-domain';
 import { connectAccessUseCases, type ConnectedAccessUseCases } from '@animal-store/access-infrastructure';
 import { AS_KEYS, migrateIfLocal, withDatabase } from './database.js';
 import { CliError, EXIT_USAGE, reasonOf } from './failure.js';
@@ -43,10 +35,10 @@ export async function printNewKey({ stdout, isDiscarded }: Terminal, { id }: Api
 }
 
 /** Returns OPERATOR or the name of the operating system user. Neither is verified; the audit trail adds the database role. */
-function operatorOf({ env }: Terminal): Operator {
+function operatorOf({ env }: Terminal): string {
   const given = env['OPERATOR'] || undefined;
   const name = normalizeName(given ?? userName());
-  if (isClientName(name) && redactKeys(name) === name) return name as string as Operator;
+  if (isClientName(name) && redactKeys(name) === name) return name;
   if (given === undefined) return UNKNOWN_OPERATOR;
   throw new CliError(`OPERATOR ${CLIENT_NAME_RULE}, and must not contain an API key`, EXIT_USAGE);
 }

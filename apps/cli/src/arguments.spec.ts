@@ -6,9 +6,9 @@ import {
   parseClientName,
   parseDuration,
   parseEnvironment,
-  parseEventId,
+  parseId,
   parseLifetime,
-  parseRateLimitOrDefault,
+  parseRateLimit,
   parseScopes,
 } from './arguments.js';
 
@@ -67,16 +67,14 @@ describe('values with a rule of the domain', () => {
 });
 
 describe('a rate limit', () => {
-  it.each(['0', '1000000000'])('may be %s', (text) => expect(parseRateLimitOrDefault(text)).toBe(Number(text)));
-  it('may be the default', () => expect(parseRateLimitOrDefault('default')).toBe('default'));
+  it.each(['0', '1000000000'])('may be %s', (text) => expect(parseRateLimit(text)).toBe(Number(text)));
+  it('may be the default', () => expect(parseRateLimit('default')).toBe('default'));
   it.each(['', 'Default', '1000000001'])('is not %j', (text) =>
-    expect(() => parseRateLimitOrDefault(text)).toThrow('It must be an integer from 0 to 1000000000.'),
+    expect(() => parseRateLimit(text)).toThrow('It must be an integer from 0 to 1000000000.'),
   );
 });
 
-describe('the id of an event', () => {
-  it.each(['1', '9223372036854775807'])('may be %s', (text) => expect(parseEventId(text)).toBe(BigInt(text)));
-  it.each(['', 'x', '9223372036854775808'])('is not %j', (text) =>
-    expect(() => parseEventId(text)).toThrow('It must be the id of an event.'),
-  );
+describe('an id', () => {
+  it.each(['1', '9223372036854775807'])('may be %s', (text) => expect(parseId(text)).toBe(BigInt(text)));
+  it.each(['', 'x', '9223372036854775808'])('is not %j', (text) => expect(() => parseId(text)).toThrow('It must be an id.'));
 });

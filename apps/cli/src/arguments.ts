@@ -60,17 +60,14 @@ export function parseRole(text: string): string {
   return parseClientName(text);
 }
 
-/** Parses requests per minute; 0 means no limit. */
-export const parseRateLimit = integerParser(0, MAX_RATE_LIMIT);
-
-/** Parses a rate limit or `default`. */
-export function parseRateLimitOrDefault(text: string): number | 'default' {
-  return text === 'default' ? 'default' : parseRateLimit(text);
+/** Parses requests per minute, or `default`. 0 means no limit. */
+export function parseRateLimit(text: string): number | 'default' {
+  return text === 'default' ? 'default' : integerParser(0, MAX_RATE_LIMIT)(text);
 }
 
-export function parseEventId(text: string): bigint {
+export function parseId(text: string): bigint {
   const id = parseInt64(text);
-  if (id === undefined) throw new InvalidArgumentError('It must be the id of an event.');
+  if (id === undefined) throw new InvalidArgumentError('It must be an id.');
   return id;
 }
 

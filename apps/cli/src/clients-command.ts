@@ -2,7 +2,7 @@ import type { Client } from '@animal-store/access-domain';
 import type { ConnectedAccessUseCases } from '@animal-store/access-infrastructure';
 import type { Command } from 'commander';
 import { withAccessUseCases } from './access.js';
-import { parseRateLimitOrDefault } from './arguments.js';
+import { parseRateLimit } from './arguments.js';
 import { formatTime, jsonCommand, type JsonOption, type Terminal, toJson, toTable } from './output.js';
 
 export function addClientsCommand(program: Command, terminal: Terminal): void {
@@ -28,9 +28,9 @@ export function addClientsCommand(program: Command, terminal: Terminal): void {
   );
 
   ofClient('set-rate-limit', 'Set the rate limit of a client.')
-    .argument('<limit>', 'requests per minute; 0 for no limit, "default" for RATE_LIMIT', parseRateLimitOrDefault)
+    .argument('<limit>', 'requests per minute; 0 for no limit, "default" for RATE_LIMIT', parseRateLimit)
     .action((name: string, limit: number | 'default') => {
-      const rateLimit = limit === 'default' ? undefined : limit;
+      const rateLimit = limit === 'default' ? null : limit;
       return change(({ manageClients }) => manageClients.setRateLimit(name, rateLimit), `${describeLimit(rateLimit)}.`);
     });
 }
@@ -49,11 +49,11 @@ function showClients(clients: readonly Client[]): string {
   });
 }
 
-function stateOf(disabledAt: Date | undefined): 'enabled' | 'disabled' {
+function stateOf(disabledAt: Date | null): 'enabled' | 'disabled' {
   return disabledAt ? 'disabled' : 'enabled';
 }
 
-function describeLimit(rateLimit: number | undefined): string {
-  if (rateLimit === undefined) return 'has the default rate limit';
+function describeLimit(rateLimit: number | null): string {
+  if (rateLimit === null) return 'has the default rate limit';
   return rateLimit === 0 ? 'has no rate limit' : `may send ${String(rateLimit)} requests per minute`;
 }

@@ -1,7 +1,7 @@
 import { eventStatus, forgetSubscription, parkedEvents, retryParkedEvents } from '@animal-store/database';
 import type { Command } from 'commander';
 import type { DataSource } from 'typeorm';
-import { parseEventId } from './arguments.js';
+import { parseId } from './arguments.js';
 import { AS_SERVICE, withDatabase, withDataSource } from './database.js';
 import { CliError, oneLine } from './failure.js';
 import { type Columns, formatTime, jsonCommand, type JsonOption, type Terminal, toJson, toTable } from './output.js';
@@ -53,7 +53,7 @@ export function addEventsCommand(program: Command, terminal: Terminal): void {
     .command('retry')
     .description('Retry parked events, before newer events of the same aggregates.')
     .argument('<subscription>', 'the name of the subscription')
-    .option('--event <position>', 'retry only the events of the same aggregate as the event at this position', parseEventId)
+    .option('--event <position>', 'retry only the events of the same aggregate as the event at this position', parseId)
     .action((subscription: string, { event }: { readonly event?: bigint }) =>
       run(async (dataSource) => {
         const retried = await retryParkedEvents(dataSource, subscription, event);

@@ -106,8 +106,7 @@ describe('animal-store keys', () => {
 
   it('create --if-none creates no key for a client with an active key', async () => {
     const create = (...more: string[]) => store.run('keys', 'create', '--client', 'acme', '--if-none', ...more);
-    const together = await Promise.all([create(), create()]);
-    expect(together.map(({ stdout }) => KEY.test(stdout)).sort()).toEqual([false, true]);
+    expect((await create()).stdout).toMatch(KEY);
     expect(await create()).toEqual({ exitCode: 0, stdout: 'The client acme already has an active key; no key was created.\n', stderr: '' });
     expect(json(await create('--json'))).toEqual({ created: false, client: 'acme' });
     expect(json<unknown[]>(await store.run('keys', 'list', '--json'))).toHaveLength(1);
@@ -139,13 +138,6 @@ describe('animal-store keys', () => {
     expect(await store.run('keys', 'list', '--client', 'nobody')).toEqual({ exitCode: 0, stdout: 'No keys.\n', stderr: '' });
   });
 
-  it('list --expires-within shows the active keys that expire within that time', async () => {
-    for (const lifetime of ['29d', '31d']) await store.run('keys', 'create', '--client', 'acme', '--expires-in', lifetime);
-    await store.run('keys', 'create', '--client', 'acme');
-    expect(json<KeyJson[]>(await store.run('keys', 'list', '--expires-within', '30d', '--json')).map(({ id }) => id)).toEqual([1]);
-    expect((await store.run('keys', 'list', '--expires-within', '1d')).stdout).toBe('No keys.\n');
-  });
-
   it('rotate creates a key and keeps the old one valid for the overlap', async () => {
     const old = json<KeyJson>(await store.run('keys', 'create', '--client', 'acme', '--scope', 'pets:read', '--json'));
     const rotated = json<KeyJson & { createdAt: string; retired: KeyJson }>(await store.run('keys', 'rotate', String(old.id), '--json'));
@@ -153,43 +145,27 @@ describe('animal-store keys', () => {
     expect(Date.parse(rotated.retired.expiresAt ?? '') - Date.parse(rotated.createdAt)).toBe(86_400_000);
     expect([await isValid(old.key), await isValid(rotated.key)]).toEqual([true, true]);
 
-    const { stdout } = await store.run('keys', 'rotate', rotated.prefix, '--overlap', '0s');
+    const { stdout } = await store.run('keys', 'rotate', String(rotated.id), '--overlap', '0s');
     const { expiresAt } = json<KeyJson[]>(await store.run('keys', 'list', '--json')).find(({ id }) => id === rotated.id) ?? {};
     expect(stdout).toMatch(/^Key 3 of the client acme, scopes pets:read, expires never:$/m);
     expect(stdout).toContain(`\nKey 2 (${rotated.prefix}) expires ${toSeconds(expiresAt)}.\n`);
     expect([await isValid(rotated.key), await isValid(KEY.exec(stdout)?.[0] ?? '')]).toEqual([false, true]);
-    expect(await store.run('keys', 'rotate', rotated.prefix)).toEqual({
+    expect(await store.run('keys', 'rotate', String(rotated.id))).toEqual({
       exitCode: 1,
       stdout: '',
       stderr: 'error: The API key is expired.\n',
     });
   });
 
-  it('revoke and rotate accept a whole key and do not print it', async () => {
-    const create = async () => json<KeyJson>(await store.run('keys', 'create', '--client', 'acme', '--json'));
-    const [first, second] = [await create(), await create()];
-    const outcomes = [
-      await store.run('keys', 'revoke', first.key),
-      await store.run('keys', 'rotate', second.key, '--overlap', '0s'),
-      await store.run('keys', 'rotate', first.key),
-      await store.run('keys', 'revoke', `${first.key.slice(0, -1)}_`),
-    ];
-    expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([0, 0, 1, 1]);
-    expect([await isValid(first.key), await isValid(second.key)]).toEqual([false, false]);
-    for (const { stdout, stderr } of outcomes) {
-      for (const { key, prefix } of [first, second]) expect(stdout + stderr).not.toContain(key.slice(prefix.length, -1));
-    }
-  });
-
   it('revoke invalidates a key', async () => {
     const { id, key, prefix } = json<KeyJson>(await store.run('keys', 'create', '--client', 'acme', '--json'));
-    const revoked = await store.run('keys', 'revoke', prefix);
+    const revoked = await store.run('keys', 'revoke', String(id));
     const { revokedAt, ...rest } = json<Record<string, string>>(await store.run('keys', 'revoke', String(id), '--json'));
     expect(rest).toEqual({ ...view(1, 'acme'), prefix, expiresAt: null, lastUsedAt: null });
     expect(revoked.stdout).toBe(`Key ${String(id)} (${prefix}) of the client acme was revoked at ${toSeconds(revokedAt)}.\n`);
     expect(await isValid(key)).toBe(false);
     expect((await store.run('keys', 'revoke', String(id))).stdout).toBe(revoked.stdout);
-    expect(await store.run('keys', 'revoke', '77')).toEqual({ exitCode: 1, stdout: '', stderr: 'error: No API key matches 77.\n' });
+    expect(await store.run('keys', 'revoke', '77')).toEqual({ exitCode: 1, stdout: '', stderr: 'error: No API key has the id 77.\n' });
   });
 });
 
@@ -198,7 +174,8 @@ describe('animal-store clients', () => {
     const runAs = (operator: string, ...args: string[]) => runAnimalStore({ DATABASE_URL: store.url, OPERATOR: operator }, args);
     expect(await store.run('clients', 'list')).toEqual({ exitCode: 0, stdout: 'No clients.\n', stderr: '' });
     expect(await store.run('keys', 'audit')).toEqual({ exitCode: 0, stdout: 'No changes.\n', stderr: '' });
-    const { id, key, prefix } = json<KeyJson>(await runAs('carol', 'keys', 'create', '--client', 'acme', '--rate-limit', '50', '--json'));
+    const { id, key, prefix } = json<KeyJson>(await runAs('carol', 'keys', 'create', '--client', 'acme', '--json'));
+    await runAs('carol', 'clients', 'set-rate-limit', 'acme', '50');
     expect((await runAs('dave', 'clients', 'disable', 'acme')).stdout).toBe('The client acme is disabled.\n');
     expect((await store.run('clients', 'list')).stdout).toMatch(/^1 +acme +disabled +50 +\S+Z$/m);
     expect((await store.run('keys', 'list')).stdout).toMatch(/^1 .* disabled /m);
@@ -218,7 +195,7 @@ describe('animal-store clients', () => {
     });
 
     const audit = await store.run('keys', 'audit', '--json');
-    const { events, next } = json<{ events: Record<string, unknown>[]; next: unknown }>(audit);
+    const events = json<Record<string, unknown>[]>(audit);
     const user = userInfo().username;
     expect(events.map(({ operator, action, keyId }) => [operator, action, keyId])).toEqual([
       ['carol', 'revoke', id],
@@ -227,29 +204,15 @@ describe('animal-store clients', () => {
       [user, 'set-rate-limit', null],
       ['dave', 'enable', null],
       ['dave', 'disable', null],
-      ['carol', 'create', id],
       ['carol', 'set-rate-limit', null],
+      ['carol', 'create', id],
     ]);
     const [{ role }] = (await query<{ role: string }>(store.url, 'SELECT current_user AS role')) as [{ role: string }];
     expect(new Set(events.map(({ databaseRole }) => databaseRole))).toEqual(new Set([role]));
-    expect(next).toBeNull();
+    const common = { occurredAt: expect.any(String), operator: 'carol', databaseRole: role, clientId: 1, client: 'acme' };
     expect(events.slice(-2)).toEqual([
-      {
-        ...{ id: 2, occurredAt: expect.any(String), operator: 'carol', databaseRole: role, action: 'create', clientId: 1, client: 'acme' },
-        ...{ keyId: id, keyPrefix: prefix, details: { scopes: ALL, expiresAt: null } },
-      },
-      {
-        ...{
-          id: 1,
-          occurredAt: expect.any(String),
-          operator: 'carol',
-          databaseRole: role,
-          action: 'set-rate-limit',
-          clientId: 1,
-          client: 'acme',
-        },
-        ...{ keyId: null, keyPrefix: null, details: { from: null, to: 50 } },
-      },
+      { ...common, id: 2, action: 'set-rate-limit', keyId: null, keyPrefix: null, details: { from: null, to: 50 } },
+      { ...common, id: 1, action: 'create', keyId: id, keyPrefix: prefix, details: { scopes: ALL, expiresAt: null } },
     ]);
     expect(audit.stdout).toContain(prefix);
     expect(audit.stdout).not.toContain(key.slice(prefix.length));
@@ -258,12 +221,8 @@ describe('animal-store clients', () => {
     const key8 = `1 \\(${prefix}\\)`;
     expect(page.stdout).toMatch(
       new RegExp(
-        `^ID +TIME +OPERATOR +DATABASE ROLE +ACTION +CLIENT +KEY +DETAILS\\n8 +\\S+Z +carol +${role} +revoke +acme +${key8} +-\\n7 .* rotate +acme +${key8} +expiresAt=\\S+Z successorId=2 successorPrefix=\\w+\\nOlder changes: --after 7\\n$`,
+        `^ID +TIME +OPERATOR +DATABASE ROLE +ACTION +CLIENT +KEY +DETAILS\\n8 +\\S+Z +carol +${role} +revoke +acme +${key8} +-\\n7 .* rotate +acme +${key8} +expiresAt=\\S+Z successorId=2 successorPrefix=\\w+\\n$`,
       ),
-    );
-    expect(json(await store.run('keys', 'audit', '--limit', '2', '--json'))).toEqual({ events: events.slice(0, 2), next: 7 });
-    expect((await store.run('keys', 'audit', '--after', '2')).stdout).toMatch(
-      /^ID +TIME .*\n1 +\S+Z +carol +\w+ +set-rate-limit +acme +- +from=null to=50\n$/,
     );
   });
 });

@@ -1,17 +1,8 @@
-import { DEFAULT_AUDIT_LIMIT, DEFAULT_OVERLAP_MS, type ListedApiKey, MAX_AUDIT_LIMIT } from '@animal-store/access-application';
+import type { ListedApiKey } from '@animal-store/access-application';
 import type { ApiKey, ApiKeySecret, AuditEvent } from '@animal-store/access-domain';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { printNewKey, withAccessUseCases } from './access.js';
-import {
-  integerParser,
-  parseClientName,
-  parseDuration,
-  parseEnvironment,
-  parseEventId,
-  parseLifetime,
-  parseRateLimit,
-  parseScopes,
-} from './arguments.js';
+import { integerParser, parseClientName, parseDuration, parseEnvironment, parseId, parseLifetime, parseScopes } from './arguments.js';
 import { AS_KEYS, databaseUrl, loadScopes } from './database.js';
 import { CliError, EXIT_USAGE } from './failure.js';
 import { formatTime, jsonCommand, type JsonOption, type Terminal, toJson, toTable } from './output.js';
@@ -21,14 +12,10 @@ interface CreateOptions extends JsonOption {
   readonly scope?: readonly string[];
   readonly expiresIn?: number;
   readonly environment?: string;
-  readonly rateLimit?: number;
   readonly ifNone?: boolean;
 }
 
-interface ListOptions extends JsonOption {
-  readonly client?: string;
-  readonly expiresWithin?: number;
-}
+const MAX_AUDIT_LIMIT = 10_000;
 
 export function addKeysCommand(program: Command, terminal: Terminal): void {
   const keys = program.command('keys').description('Manage API keys.');
@@ -45,10 +32,9 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
     .option(
       '--rate-limit <n>',
       'requests per minute of the client with all its keys; 0 for no limit (default: unchanged, or RATE_LIMIT for a new client)',
-      parseRateLimit,
     )
     .option('--if-none', 'create a key only if the client has no active key')
-    .action(async ({ client, scope, expiresIn, environment, rateLimit, ifNone, json }: CreateOptions) => {
+    .action(async ({ client, scope, expiresIn, environment, ifNone, json }: CreateOptions) => {
       const input = {
         clientName: client,
         scopes: await checkScopes(scope),
@@ -56,15 +42,14 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
           environment ??
           (terminal.env['ENVIRONMENT']?.trim() || (databaseUrl(terminal, AS_KEYS.variables) === undefined ? 'local' : 'production')),
         lifetimeMs: expiresIn,
-        rateLimit,
       };
       await withAccessUseCases(
         terminal,
         async ({ manageApiKeys }) => {
-          const created = await manageApiKeys.create({ ...input, ifNone: ifNone ?? false });
-          if (!created)
+          const keys = ifNone ? await manageApiKeys.list(client) : [];
+          if (keys.some(({ state }) => state === 'active' || state === 'disabled'))
             return json ? toJson({ created: false, client }) : `The client ${client} already has an active key; no key was created.\n`;
-          const { key, secret } = created;
+          const { key, secret } = await manageApiKeys.create(input);
           await printNewKey(terminal, key, json ? toJson({ created: true, ...keyView(key), key: secret }) : showNewKey(key, secret));
           return undefined;
         },
@@ -74,24 +59,19 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
 
   jsonCommand(keys, 'list', 'List keys, without their secrets.')
     .option('--client <name>', 'only keys of this client')
-    .option('--expires-within <duration>', 'only active keys that expire within this time, such as 30d', parseDuration)
-    .action(({ client, expiresWithin, json }: ListOptions) =>
+    .action(({ client, json }: JsonOption & { client?: string }) =>
       withAccessUseCases(terminal, async ({ manageApiKeys }) => {
-        const keys = await manageApiKeys.list({ clientName: client, expiresWithinMs: expiresWithin });
+        const keys = await manageApiKeys.list(client);
         return json ? toJson(keys.map(({ key, state }) => ({ ...keyView(key), state }))) : showKeys(keys);
       }),
     );
 
   jsonCommand(keys, 'rotate', 'Replace a key by a new one with the same client and scopes. The old key expires after an overlap.')
-    .argument('<key>', 'id, visible prefix, or the whole key')
-    .addOption(
-      new Option('--overlap <duration>', 'how long the old key remains valid; with 0s, the old key expires immediately')
-        .argParser(parseDuration)
-        .default(DEFAULT_OVERLAP_MS, '24h'),
-    )
-    .action((reference: string, { overlap, json }: JsonOption & { overlap: number }) =>
+    .argument('<id>', 'id of the key', parseId)
+    .option('--overlap <duration>', 'how long the old key remains valid; with 0s, it expires immediately (default: 24h)', parseDuration)
+    .action((id: bigint, { overlap, json }: JsonOption & { overlap?: number }) =>
       withAccessUseCases(terminal, async ({ manageApiKeys }) => {
-        const { key, secret, retired } = await manageApiKeys.rotate(reference, overlap);
+        const { key, secret, retired } = await manageApiKeys.rotate(id, overlap);
         const text = json
           ? toJson({ ...keyView(key), key: secret, retired: keyView(retired) })
           : `${showNewKey(key, secret)}Key ${nameOf(retired)} expires ${expiryOf(retired)}.\n`;
@@ -101,31 +81,21 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
     );
 
   jsonCommand(keys, 'revoke', 'Revoke a key. All processes of the service reject it within five seconds.')
-    .argument('<key>', 'id, visible prefix, or the whole key')
-    .action((reference: string, { json }: JsonOption) =>
+    .argument('<id>', 'id of the key', parseId)
+    .action((id: bigint, { json }: JsonOption) =>
       withAccessUseCases(terminal, async ({ manageApiKeys }) => {
-        const key = await manageApiKeys.revoke(reference);
+        const key = await manageApiKeys.revoke(id);
         if (json) return toJson(keyView(key));
         return `Key ${nameOf(key)} of the client ${key.client.name} was revoked at ${formatTime(key.revokedAt)}.\n`;
       }),
     );
 
   jsonCommand(keys, 'audit', 'List changes to keys and clients and who made them, newest first.')
-    .addOption(
-      new Option('--limit <n>', `maximum number of changes, up to ${String(MAX_AUDIT_LIMIT)}`)
-        .argParser(integerParser(1, MAX_AUDIT_LIMIT))
-        .default(DEFAULT_AUDIT_LIMIT),
-    )
-    .option(
-      '--after <id>',
-      'list only changes that are older than the change with this id, usually the last change of the previous page',
-      parseEventId,
-    )
-    .action(({ limit, after, json }: JsonOption & { limit: number; after?: bigint }) =>
+    .option('--limit <n>', 'maximum number of changes (default: 50)', integerParser(1, MAX_AUDIT_LIMIT))
+    .action(({ limit, json }: JsonOption & { limit?: number }) =>
       withAccessUseCases(terminal, async ({ manageApiKeys }) => {
-        const { events, next } = await manageApiKeys.listAudit({ limit, after });
-        if (json) return toJson({ events: events.map(eventView), next });
-        return `${showEvents(events)}${next === undefined ? '' : `Older changes: --after ${String(next)}\n`}`;
+        const events = await manageApiKeys.listAudit(limit);
+        return json ? toJson(events.map(eventView)) : showEvents(events);
       }),
     );
 }
@@ -176,7 +146,7 @@ function showEvents(events: readonly AuditEvent[]): string {
     'DATABASE ROLE': ({ databaseRole }) => databaseRole,
     ACTION: ({ action }) => action,
     CLIENT: ({ clientName }) => clientName,
-    KEY: ({ keyId, keyPrefix }) => (keyId === undefined ? '-' : `${String(keyId)} (${keyPrefix ?? ''})`),
+    KEY: ({ keyId, keyPrefix }) => (keyId === null ? '-' : `${String(keyId)} (${keyPrefix ?? ''})`),
     DETAILS: ({ details }) =>
       Object.entries(details)
         .map(([name, value]) => `${name}=${String(value)}`)

@@ -47,8 +47,8 @@ export function toTable<Row>(items: string, rows: readonly Row[], columns: Colum
 }
 
 /** Formats a date in UTC, to the second. */
-export function formatTime(date: Date | undefined): string {
-  if (date === undefined) return '-';
+export function formatTime(date: Date | null): string {
+  if (date === null) return '-';
   if (Number.isNaN(date.getTime())) return UNREADABLE;
   return date.toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -55,7 +55,8 @@ it('a change of a key or a client takes effect in every process within five seco
 });
 
 it('the rate limit of a client is in the response headers, and a change takes effect in every process', async () => {
-  const { key } = await createKey(own.databaseUrl, 'slow', undefined, '--rate-limit', '3');
+  const { key } = await insertKey(own.databaseUrl, 'slow');
+  await animalStore('clients', 'set-rate-limit', 'slow', '3');
   const first = await list(api, key);
   expect([first.status, first.headers['ratelimit-policy'], first.headers['ratelimit']]).toEqual([
     200,

@@ -72,7 +72,7 @@ describe('with the documented roles and a hostile search_path', () => {
   it('the service serves requests and the command line manages keys', async () => {
     const running = await Service.start(service, { MIGRATE_ON_START: 'false', MIGRATION_DATABASE_URL: owner });
     try {
-      const { id, key } = await createKey(keys, 'acme', undefined, '--rate-limit', '100');
+      const { id, key } = await createKey(keys, 'acme');
       const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', 'Idempotency-Key': 'one' };
       const add = async () => (await fetch(`${running.url}/v1/pets`, { method: 'POST', headers, body: NEW_PET })).status;
       expect([await add(), await add()]).toEqual([201, 201]);
@@ -84,9 +84,10 @@ describe('with the documented roles and a hostile search_path', () => {
         ['keys', 'revoke', String(id)],
         ['clients', 'disable', 'acme'],
         ['clients', 'enable', 'acme'],
+        ['clients', 'set-rate-limit', 'acme', '100'],
       ])
         await runAnimalStore(keys, ...args);
-      const { events } = JSON.parse(await runAnimalStore(keys, 'keys', 'audit', '--json')) as { events: { databaseRole: string }[] };
+      const events = JSON.parse(await runAnimalStore(keys, 'keys', 'audit', '--json')) as { databaseRole: string }[];
       expect(events).toHaveLength(6);
       expect(new Set(events.map(({ databaseRole }) => databaseRole))).toEqual(new Set([KEYS]));
       expect(await runAnimalStore(keys, 'keys', 'list')).toContain('acme');
@@ -126,7 +127,7 @@ describe('with the documented roles and a hostile search_path', () => {
     'CREATE TEMP TABLE more (x text)',
     'CREATE SCHEMA more',
     `UPDATE pets.idempotency_keys SET request = '{}'`,
-    `INSERT INTO access.clients (name, created_at) VALUES ('x', now())`,
+    `INSERT INTO access.clients (name) VALUES ('x')`,
     'UPDATE access.clients SET disabled_at = NULL',
     'UPDATE access.api_keys SET revoked_at = NULL',
     'DELETE FROM access.api_keys',

@@ -45,7 +45,7 @@ export async function insertKey(databaseUrl: string, client: string, scopes: rea
   try {
     const { rows } = await database.query<{ id: string }>(
       `WITH client AS (
-         INSERT INTO access.clients (name, created_at) VALUES ($1, now()) ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id
+         INSERT INTO access.clients (name) VALUES ($1) ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id
        )
        INSERT INTO access.api_keys (client_id, hash, prefix, scopes, created_at) SELECT id, $2, $3, $4, now() FROM client
        RETURNING id`,

@@ -9,7 +9,7 @@ import {
   type KeyEnvironment,
   prefixOf,
   redactKeys,
-  toBase62,
+  withChecksum,
 } from './api-key-secret.js';
 
 const environment = fc.stringMatching(/^[a-z][a-z0-9]{0,19}$/) as fc.Arbitrary<KeyEnvironment>;
@@ -28,12 +28,11 @@ describe('an API key', () => {
   });
 
   it('is rejected with text before or after it, even if the checksum matches', () => {
-    const withCheckSum = (text: string) => text + toBase62(BigInt(crc32(text)), 6);
     const unchecked = generateApiKeySecret('local' as KeyEnvironment).slice(0, -6);
-    expect(isApiKeySecret(withCheckSum(unchecked))).toBe(true);
+    expect(isApiKeySecret(withChecksum(unchecked))).toBe(true);
     for (const wrong of ['', `x${unchecked}`, `${unchecked}0`, unchecked.slice(0, -1)])
-      expect(isApiKeySecret(withCheckSum(wrong))).toBe(false);
-    expect(isApiKeySecret(`${withCheckSum(unchecked)}\n`)).toBe(false);
+      expect(isApiKeySecret(withChecksum(wrong))).toBe(false);
+    expect(isApiKeySecret(`${withChecksum(unchecked)}\n`)).toBe(false);
   });
 
   it('is rejected if any character is changed', () => {
@@ -64,7 +63,6 @@ describe('crc32', () => {
     ['The quick brown fox jumps over the lazy dog', 0x414fa339],
   ])('of %j', (text, checksum) => {
     expect(crc32(text)).toBe(checksum);
-    expect(crc32(`${text}!`, text.length)).toBe(checksum);
   });
 });
 

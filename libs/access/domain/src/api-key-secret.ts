@@ -3,9 +3,6 @@ declare const brand: unique symbol;
 /** The key as the client sends it: `ast_<environment>_`, 43 random Base62 characters, and a checksum of 6. */
 export type ApiKeySecret = string & { readonly [brand]: 'ApiKeySecret' };
 
-/** The beginning of a secret. It identifies a key without revealing it. */
-export type ApiKeyPrefix = string & { readonly [brand]: 'ApiKeyPrefix' };
-
 /** The environment of a key, such as `production`. Part of the key, so that people can see where it belongs. */
 export type KeyEnvironment = string & { readonly [brand]: 'KeyEnvironment' };
 
@@ -26,23 +23,26 @@ export function isKeyEnvironment(value: string): value is KeyEnvironment {
 
 export function generateApiKeySecret(environment: KeyEnvironment): ApiKeySecret {
   const random = crypto.getRandomValues(new BigUint64Array(RANDOM_WORDS)).reduce((value, word) => (value << 64n) | word, 0n);
-  const text = `ast_${environment}_${toBase62(random, RANDOM_LENGTH)}`;
-  return `${text}${toBase62(BigInt(crc32(text)), CHECKSUM_LENGTH)}` as ApiKeySecret;
+  return withChecksum(`ast_${environment}_${toBase62(random, RANDOM_LENGTH)}`) as ApiKeySecret;
 }
 
 /** Whether the text has the format of a key and a valid checksum. The key may not exist. */
 export function isApiKeySecret(text: string): text is ApiKeySecret {
-  if (!SECRET.test(text)) return false;
-  const checked = text.length - CHECKSUM_LENGTH;
-  return fromBase62(text, checked) === crc32(text, checked);
+  return SECRET.test(text) && text === withChecksum(text.slice(0, -CHECKSUM_LENGTH));
 }
 
-export function prefixOf(secret: ApiKeySecret): ApiKeyPrefix {
-  return secret.slice(0, VISIBLE_LENGTH - RANDOM_LENGTH - CHECKSUM_LENGTH) as ApiKeyPrefix;
+/** Appends the checksum of a key to the rest of it. */
+export function withChecksum(text: string): string {
+  return text + toBase62(BigInt(crc32(text)), CHECKSUM_LENGTH);
 }
 
-export function environmentOf(prefix: ApiKeyPrefix): KeyEnvironment {
-  return prefix.slice('ast_'.length, prefix.lastIndexOf('_')) as KeyEnvironment;
+/** Returns the beginning of a secret, which identifies a key without revealing it. */
+export function prefixOf(secret: ApiKeySecret): string {
+  return secret.slice(0, VISIBLE_LENGTH - RANDOM_LENGTH - CHECKSUM_LENGTH);
+}
+
+export function environmentOf(prefix: string): string {
+  return prefix.slice('ast_'.length, prefix.lastIndexOf('_'));
 }
 
 /**
@@ -63,21 +63,11 @@ export function redactKeys(text: string): string {
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-const VALUES = new Uint8Array(128);
-for (let value = 0; value < DIGITS.length; value++) VALUES[DIGITS.charCodeAt(value)] = value;
-
 /** Returns the number as `length` Base62 digits, padded with zeros. */
-export function toBase62(value: bigint, length: number): string {
+function toBase62(value: bigint, length: number): string {
   let digits = '';
   for (let rest = value; digits.length < length; rest /= 62n) digits = DIGITS.charAt(Number(rest % 62n)) + digits;
   return digits;
-}
-
-/** Parses the Base62 digits from `start` on. Does not detect invalid digits. Exact up to eight digits. */
-function fromBase62(text: string, start: number): number {
-  let value = 0;
-  for (let i = start; i < text.length; i++) value = value * 62 + (VALUES[text.charCodeAt(i)] as number);
-  return value;
 }
 
 const POLYNOMIAL = 0xedb88320;
@@ -88,9 +78,9 @@ const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
   return value;
 });
 
-/** Returns the CRC-32 (IEEE 802.3) of the first `length` characters, which must be ASCII. */
-export function crc32(text: string, length = text.length): number {
+/** Returns the CRC-32 (IEEE 802.3) of a text, which must be ASCII. */
+export function crc32(text: string): number {
   let crc = 0xffffffff;
-  for (let i = 0; i < length; i++) crc = (crc >>> 8) ^ (TABLE[(crc ^ text.charCodeAt(i)) & 0xff] as number);
+  for (let i = 0; i < text.length; i++) crc = (crc >>> 8) ^ (TABLE[(crc ^ text.charCodeAt(i)) & 0xff] as number);
   return ~crc >>> 0;
 }

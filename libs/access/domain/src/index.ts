@@ -7,21 +7,21 @@ export {
   MISSING_API_KEY,
 } from './access-errors.js';
 export {
-  ApiKey,
-  type ApiKeyId,
-  type ApiKeyRecord,
+  type ApiKey,
   type ApiKeyState,
-  type ClientRecord,
   isScope,
+  issueApiKey,
   type KeyRotation,
-  NewApiKey,
+  type NewApiKey,
   type NewApiKeyInput,
-  type Scope,
+  notBeforeCreation,
+  rotateApiKey,
+  type RotatedApiKey,
   SCOPES_RULE,
+  stateOf,
 } from './api-key.js';
-export { type ApiKeyFilter, ApiKeyRepository } from './api-key-repository.js';
+export { ApiKeyRepository } from './api-key-repository.js';
 export {
-  type ApiKeyPrefix,
   type ApiKeySecret,
   generateApiKeySecret,
   isApiKeySecret,
@@ -31,30 +31,6 @@ export {
   prefixOf,
   redactKeys,
 } from './api-key-secret.js';
-export {
-  type AuditAction,
-  type AuditEntry,
-  type AuditEvent,
-  type AuditEventId,
-  type AuditPage,
-  clientChanged,
-  keyCreated,
-  keyRevoked,
-  keyRotated,
-  type Operator,
-  UNKNOWN_OPERATOR,
-} from './audit.js';
-export {
-  type Client,
-  CLIENT_NAME_RULE,
-  type ClientId,
-  type ClientName,
-  disableClient,
-  enableClient,
-  isClientName,
-  isRateLimit,
-  MAX_RATE_LIMIT,
-  normalizeName,
-  RATE_LIMIT_RULE,
-} from './client.js';
+export { type AuditEvent, UNKNOWN_OPERATOR } from './audit.js';
+export { type Client, type ClientChange, CLIENT_NAME_RULE, isClientName, MAX_RATE_LIMIT, normalizeName } from './client.js';
 export { escapeControlCharacters, sanitiseForTerminal } from './escape-control-characters.js';

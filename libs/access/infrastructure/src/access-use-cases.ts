@@ -1,5 +1,5 @@
 import { AuthenticateApiKey, ManageApiKeys, ManageClients } from '@animal-store/access-application';
-import { type Operator, UNKNOWN_OPERATOR } from '@animal-store/access-domain';
+import { UNKNOWN_OPERATOR } from '@animal-store/access-domain';
 import { Database, type SecretUrl } from '@animal-store/database';
 import { type Clock, SystemClock } from '@animal-store/kernel';
 import type { DataSource } from 'typeorm';
@@ -9,7 +9,7 @@ import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
 export type AccessUseCases = ReturnType<typeof createAccessUseCases>;
 
 /** Creates the use cases on a DataSource with `accessPersistence`, which may connect later. The operator is for the audit trail. */
-export function createAccessUseCases(dataSource: DataSource, clock: Clock = new SystemClock(), operator: Operator = UNKNOWN_OPERATOR) {
+export function createAccessUseCases(dataSource: DataSource, clock: Clock = new SystemClock(), operator: string = UNKNOWN_OPERATOR) {
   const keys = new TypeOrmApiKeyRepository(dataSource, operator);
   return {
     manageApiKeys: new ManageApiKeys(keys, clock),
@@ -21,7 +21,7 @@ export function createAccessUseCases(dataSource: DataSource, clock: Clock = new 
 export type ConnectedAccessUseCases = AccessUseCases & { close(): Promise<void> };
 
 /** Opens the use cases with a separate connection pool, for tools. The schema must exist. */
-export async function connectAccessUseCases(databaseUrl: SecretUrl, operator?: Operator): Promise<ConnectedAccessUseCases> {
+export async function connectAccessUseCases(databaseUrl: SecretUrl, operator?: string): Promise<ConnectedAccessUseCases> {
   const dataSource = new Database({
     url: databaseUrl,
     applicationName: 'animal-store access',

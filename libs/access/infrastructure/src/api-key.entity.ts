@@ -1,9 +1,10 @@
+import type { ApiKey } from '@animal-store/access-domain';
 import { Column, Entity, JoinColumn, ManyToOne, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { ClientEntity } from './client.entity.js';
 
 @Entity({ schema: 'access', name: 'api_keys' })
 @Unique('api_keys_hash_key', ['hash'])
-export class ApiKeyEntity {
+export class ApiKeyEntity implements ApiKey {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
   id!: bigint;
 
@@ -11,7 +12,7 @@ export class ApiKeyEntity {
   @JoinColumn({ name: 'client_id' })
   client!: ClientEntity;
 
-  @Column('bytea')
+  @Column('bytea', { select: false })
   hash!: Buffer;
 
   @Column('text')

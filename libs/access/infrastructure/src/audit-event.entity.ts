@@ -1,7 +1,8 @@
+import type { AuditEvent } from '@animal-store/access-domain';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 @Entity({ schema: 'access', name: 'audit_events' })
-export class AuditEventEntity {
+export class AuditEventEntity implements AuditEvent {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
   id!: bigint;
 

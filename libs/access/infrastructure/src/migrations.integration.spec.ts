@@ -11,7 +11,7 @@ describe('the tables of the schema access', () => {
   const database = useDatabase(accessPersistence);
 
   const insertClient = (name: string | null) =>
-    database.dataSource.query<{ id: bigint }[]>('INSERT INTO access.clients (name, created_at) VALUES ($1, now()) RETURNING id', [name]);
+    database.dataSource.query<{ id: bigint }[]>('INSERT INTO access.clients (name) VALUES ($1) RETURNING id', [name]);
 
   it('accept the same characters in the name of a client as the domain', async () => {
     const [check] = await database.dataSource.query<[{ expression: string }]>(

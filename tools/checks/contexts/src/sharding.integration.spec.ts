@@ -96,23 +96,18 @@ type Use = (access: AccessUseCases) => Promise<unknown>;
 const uses: { readonly [Name in keyof AccessUseCases]: Readonly<Record<keyof AccessUseCases[Name], Use>> } = {
   manageApiKeys: {
     create: async ({ manageApiKeys }) => {
-      const input = { clientName: 'acme', environment: 'test', scopes: ['pets:read'] };
-      await manageApiKeys.create({ ...input, rateLimit: 5 });
-      await manageApiKeys.create({ ...input, ifNone: true });
+      await manageApiKeys.create({ clientName: 'acme', environment: 'test', scopes: ['pets:read'] });
     },
-    list: ({ manageApiKeys }) => manageApiKeys.list({ clientName: 'acme' }),
+    list: ({ manageApiKeys }) => manageApiKeys.list('acme'),
     rotate: async ({ manageApiKeys }) => {
-      const [listed] = await manageApiKeys.list({ clientName: 'acme' });
-      await manageApiKeys.rotate(listed?.key.prefix ?? '');
+      const [listed] = await manageApiKeys.list('acme');
+      await manageApiKeys.rotate(listed?.key.id ?? 0n);
     },
     revoke: async ({ manageApiKeys }) => {
-      const [listed] = await manageApiKeys.list({ clientName: 'acme' });
-      await manageApiKeys.revoke(listed?.key.prefix ?? '');
+      const [listed] = await manageApiKeys.list('acme');
+      await manageApiKeys.revoke(listed?.key.id ?? 0n);
     },
-    listAudit: async ({ manageApiKeys }) => {
-      const { events } = await manageApiKeys.listAudit({ limit: 1 });
-      await manageApiKeys.listAudit({ limit: 1, after: events[0]?.id });
-    },
+    listAudit: ({ manageApiKeys }) => manageApiKeys.listAudit(1),
   },
   manageClients: {
     list: ({ manageClients }) => manageClients.list(),

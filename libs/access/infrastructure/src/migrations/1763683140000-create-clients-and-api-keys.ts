@@ -14,7 +14,6 @@ export class CreateClientsAndApiKeys1763683140000 extends ForwardMigration {
           AND name !~ '[\u0001-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]'
           AND name IS NFC NORMALIZED
         ),
-        created_at timestamptz(3) NOT NULL,
         rate_limit integer CONSTRAINT clients_rate_limit_check CHECK (rate_limit BETWEEN 0 AND 1000000000),
         disabled_at timestamptz(3)
       )`);

@@ -1,0 +1,342 @@
+import type { ManageApiKeys, ManageClients } from '@animal-store/access-application';
+import { isApiKeySecret, issueApiKey, prefixOf } from '@animal-store/access-domain';
+import { isDatabaseUnavailable } from '@animal-store/database';
+import { Clock, DomainError, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
+import { TcpProxy } from '@animal-store/local-postgres/testing';
+import { useDatabase } from '@animal-store/test-kit';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import { accessPersistence } from './access-persistence.js';
+import { type AccessUseCases, connectAccessUseCases, createAccessUseCases } from './access-use-cases.js';
+import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
+
+class SettableClock extends Clock {
+  time = new Date('2026-11-21T12:00:00.123Z');
+
+  override now(): Date {
+    return this.time;
+  }
+
+  advance(ms: number): void {
+    this.time = at(ms);
+  }
+}
+
+const HOUR = 3_600_000;
+const input = { clientName: 'acme', environment: 'test', scopes: ['pets:read', 'pets:write'] };
+const invalid = expect.objectContaining({ code: 'invalid_api_key' });
+const database = useDatabase(accessPersistence);
+let clock: SettableClock;
+let keys: TypeOrmApiKeyRepository;
+let access: AccessUseCases;
+let manageApiKeys: ManageApiKeys;
+let manageClients: ManageClients;
+
+beforeEach(async () => {
+  await database.empty();
+  clock = new SettableClock();
+  keys = new TypeOrmApiKeyRepository(database.dataSource, 'carol');
+  access = createAccessUseCases(database.dataSource, clock, 'carol');
+  ({ manageApiKeys, manageClients } = access);
+});
+
+const at = (ms: number) => new Date(clock.now().getTime() + ms);
+const listed = async () => (await manageApiKeys.list()).map(({ key }) => key);
+const states = async () => (await manageApiKeys.list()).map(({ state }) => state);
+const actions = async () => (await manageApiKeys.listAudit()).map(({ action }) => action);
+/** Authenticates in a process that has not cached the key. */
+const authenticate = async (secret: string) => createAccessUseCases(database.dataSource, clock).authenticateApiKey.execute(secret);
+
+describe('creating a key', () => {
+  it('stores any valid key exactly, and only the hash and the prefix of its secret', async () => {
+    const scopes = fc.uniqueArray(fc.stringMatching(/^[a-z][a-z-]{0,10}:[a-z][a-z-]{0,10}$/), { minLength: 1, maxLength: 5 });
+    const lifetimeMs = fc.option(fc.integer({ min: 1, max: 2 ** 40 }), { nil: undefined });
+    await fc.assert(
+      fc.asyncProperty(scopes, lifetimeMs, async (scopes, lifetimeMs) => {
+        const { key, secret } = await manageApiKeys.create({ ...input, scopes, lifetimeMs });
+        const expiresAt = lifetimeMs === undefined ? null : at(lifetimeMs);
+        const client = { id: 1n, name: 'acme', rateLimit: null, disabledAt: null };
+        const dates = { createdAt: clock.now(), expiresAt, revokedAt: null, lastUsedAt: null };
+        expect(key).toEqual({ id: key.id, client, prefix: prefixOf(secret), scopes, ...dates });
+        expect(isApiKeySecret(secret)).toBe(true);
+        expect(await keys.findBySecret(secret)).toEqual(key);
+        const [row] = await database.dataSource.query<[{ isHash: boolean; text: string }]>(
+          'SELECT hash = sha256($1::bytea) AS "isHash", k::text AS text FROM access.api_keys k WHERE id = $2',
+          [Buffer.from(secret), key.id],
+        );
+        expect(row.isHash).toBe(true);
+        expect(row.text).not.toContain(secret.slice(key.prefix.length, -6));
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it.each([{ clientName: '' }, { lifetimeMs: 0 }, { lifetimeMs: 1e300 }])('keeps nothing of %o', async (wrong) => {
+    await expect(manageApiKeys.create({ ...input, ...wrong })).rejects.toThrow(expect.objectContaining({ code: 'invalid_request' }));
+    expect([await listed(), await manageClients.list()]).toEqual([[], []]);
+  });
+
+  it('creates a client once, also if keys are added concurrently', async () => {
+    const names = Array.from({ length: 20 }, (_, i) => `client ${String(i % 2)}`);
+    const created = await Promise.all(names.map((clientName) => manageApiKeys.create({ ...input, clientName })));
+    expect(new Set(created.map(({ key }) => key.id)).size).toBe(20);
+    expect(await manageClients.list()).toHaveLength(2);
+  });
+
+  it('takes a name with é as one code point and as two for one client', async () => {
+    const names = ['Caf\u00e9', 'Cafe\u0301'];
+    const created = await Promise.all(names.map((clientName) => manageApiKeys.create({ ...input, clientName })));
+    expect(await manageClients.list()).toEqual([expect.objectContaining({ name: names[0] })]);
+    for (const clientName of names) expect(await manageApiKeys.list(clientName)).toHaveLength(2);
+    await manageClients.disable('Cafe\u0301');
+    for (const { secret } of created) await expect(authenticate(secret)).rejects.toThrow(invalid);
+  });
+});
+
+it('keys are listed in the order of their creation, of all clients or one', async () => {
+  const names = ['acme', "O'Hara", 'acme'];
+  const created = [];
+  for (const clientName of names) created.push((await manageApiKeys.create({ ...input, clientName })).key);
+  expect(await listed()).toEqual(created);
+  expect((await manageApiKeys.list('acme')).map(({ key }) => key)).toEqual([created[0], created[2]]);
+  expect(await manageApiKeys.list('nobody')).toEqual([]);
+});
+
+it('concurrent lookups share queries and find each key', async () => {
+  const created = [await manageApiKeys.create(input), await manageApiKeys.create({ ...input, clientName: 'globex' })];
+  const find = jest.spyOn(database.dataSource.manager, 'createQueryBuilder');
+  const unknown = () => issueApiKey({ ...input, createdAt: clock.now(), expiresAt: null });
+  const secrets = [...created, ...Array.from({ length: 90 }, unknown)].map(({ secret }) => secret);
+  const found = await Promise.all(secrets.map((secret) => keys.findBySecret(secret)));
+  // The first lookup does not wait for the others.
+  expect(find).toHaveBeenCalledTimes(2);
+  find.mockRestore();
+  expect(found).toEqual([created[0]?.key, created[1]?.key, ...Array.from({ length: 90 }, () => undefined)]);
+});
+
+describe('a key', () => {
+  it('is accepted until it is rotated or revoked, in every process', async () => {
+    const other = await connectAccessUseCases(database.url);
+    try {
+      const { key, secret } = await other.manageApiKeys.create(input);
+      const principal = { clientId: key.client.id, clientName: 'acme', keyId: key.id, scopes: input.scopes, rateLimit: undefined };
+      expect(await authenticate(secret)).toEqual(principal);
+      clock.time = new Date();
+      const rotated = await manageApiKeys.rotate(key.id);
+      expect(rotated.key).toMatchObject({ client: key.client, scopes: input.scopes, createdAt: clock.now(), expiresAt: null });
+      expect(rotated.retired).toMatchObject({ id: key.id, expiresAt: at(24 * HOUR) });
+      expect(await authenticate(rotated.secret)).toEqual({ ...principal, keyId: rotated.key.id });
+      expect(await authenticate(secret)).toEqual(principal);
+      expect(await manageApiKeys.revoke(rotated.key.id)).toEqual({ ...rotated.key, lastUsedAt: expect.any(Date), revokedAt: clock.now() });
+      await expect(authenticate(rotated.secret)).rejects.toThrow(invalid);
+      expect(await states()).toEqual(['active', 'revoked']);
+      clock.advance(24 * HOUR);
+      await expect(authenticate(secret)).rejects.toThrow(invalid);
+      expect(await states()).toEqual(['expired', 'revoked']);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('is revoked once, and cannot be rotated afterwards', async () => {
+    const { key } = await manageApiKeys.create(input);
+    const revoked = await manageApiKeys.revoke(key.id);
+    clock.advance(HOUR);
+    expect(await manageApiKeys.revoke(key.id)).toEqual(revoked);
+    await expect(manageApiKeys.rotate(key.id)).rejects.toThrow('The API key is revoked.');
+    expect(await actions()).toEqual(['revoke', 'create']);
+  });
+
+  it('that does not exist is named', async () => {
+    await manageApiKeys.create(input);
+    for (const id of [0n, -1n, 17n, INT64_MIN, INT64_MAX])
+      for (const change of [manageApiKeys.rotate(id), manageApiKeys.revoke(id)])
+        await expect(change).rejects.toMatchObject({ code: 'api_key_not_found', message: `No API key has the id ${String(id)}.` });
+  });
+
+  it('has an exact id over the whole range of int64', async () => {
+    for (const table of ['clients', 'api_keys'])
+      await database.dataSource.query(`SELECT setval(pg_get_serial_sequence('access.${table}', 'id'), $1)`, [INT64_MAX - 1n]);
+    const { secret } = await manageApiKeys.create(input);
+    expect(await authenticate(secret)).toMatchObject({ clientId: INT64_MAX, keyId: INT64_MAX });
+    expect(await manageApiKeys.revoke(INT64_MAX)).toMatchObject({ id: INT64_MAX, client: { id: INT64_MAX } });
+  });
+
+  it('is revoked if it is rotated and revoked concurrently', async () => {
+    // A rotation that read the key before its revocation would undo it.
+    const created = await Promise.all(Array.from({ length: 20 }, () => manageApiKeys.create(input)));
+    await Promise.allSettled(created.flatMap(({ key: { id } }) => [manageApiKeys.revoke(id), manageApiKeys.rotate(id)]));
+    expect((await states()).slice(0, 20)).toEqual(created.map(() => 'revoked'));
+  });
+});
+
+it('the last use is recorded at most once a minute', async () => {
+  await manageApiKeys.create(input);
+  const { key } = await manageApiKeys.create(input);
+  const lastUse = async (ms: number) => {
+    await keys.recordUse(key.id, at(ms));
+    const [other, used] = await listed();
+    expect(other?.lastUsedAt).toBeNull();
+    return (used?.lastUsedAt?.getTime() ?? NaN) - clock.now().getTime();
+  };
+  expect([await lastUse(1000), await lastUse(60_999), await lastUse(500), await lastUse(61_000)]).toEqual([1000, 1000, 1000, 61_000]);
+  // The clock was an hour ahead, and was corrected.
+  expect(await lastUse(-HOUR)).toBe(-HOUR);
+});
+
+describe('a client', () => {
+  it('is disabled with its keys, limited, and enabled again', async () => {
+    const { key, secret } = await manageApiKeys.create(input);
+    const disabled = await manageClients.disable('acme');
+    expect(disabled).toEqual({ ...key.client, disabledAt: clock.now() });
+    expect(await states()).toEqual(['disabled']);
+    await expect(authenticate(secret)).rejects.toThrow(invalid);
+    clock.advance(HOUR);
+    expect(await manageClients.disable('acme')).toEqual(disabled);
+    expect(await manageClients.setRateLimit('acme', 0)).toEqual({ ...disabled, rateLimit: 0 });
+    expect(await manageClients.enable('acme')).toEqual({ ...key.client, rateLimit: 0 });
+    expect(await authenticate(secret)).toMatchObject({ rateLimit: 0 });
+    expect(await manageClients.setRateLimit('acme', null)).toEqual(key.client);
+    expect(await manageClients.list()).toEqual([key.client]);
+  });
+
+  it.each([-1, 1.5, 1_000_000_001, NaN])('has no rate limit of %s', async (rateLimit) => {
+    await expect(manageClients.setRateLimit('acme', rateLimit)).rejects.toThrow(/^rate limit must/);
+  });
+
+  it('that does not exist is named', async () => {
+    await expect(manageClients.enable('nobody')).rejects.toMatchObject({
+      code: 'client_not_found',
+      message: 'No client has the name nobody.',
+    });
+  });
+
+  it('keeps both of two concurrent changes', async () => {
+    const names = Array.from({ length: 20 }, (_, i) => `client ${String(i)}`);
+    for (const clientName of names) await manageApiKeys.create({ ...input, clientName });
+    await Promise.all(names.flatMap((name) => [manageClients.disable(name), manageClients.setRateLimit(name, 7)]));
+    const expected = names.map((name) => expect.objectContaining({ name, rateLimit: 7, disabledAt: clock.now() }) as unknown);
+    expect(await manageClients.list()).toEqual(expected);
+  });
+});
+
+describe('the audit trail', () => {
+  it('says what was changed, by whom and when, without secrets', async () => {
+    const { key: first, secret } = await manageApiKeys.create(input);
+    const rotated = await manageApiKeys.rotate(first.id, 1000);
+    await manageApiKeys.revoke(first.id);
+    await manageClients.setRateLimit('acme', 7);
+    await manageClients.disable('acme');
+    await manageClients.enable('acme');
+    const client = { operator: 'carol', clientId: first.client.id, clientName: 'acme', keyId: null, keyPrefix: null };
+    const key = { ...client, keyId: first.id, keyPrefix: first.prefix };
+    const successor = { successorId: String(rotated.key.id), successorPrefix: rotated.key.prefix };
+    const expected = [
+      { ...client, action: 'enable', details: {} },
+      { ...client, action: 'disable', details: {} },
+      { ...client, action: 'set-rate-limit', details: { from: null, to: 7 } },
+      { ...key, action: 'revoke', details: {} },
+      { ...key, action: 'rotate', details: { expiresAt: at(1000).toISOString(), ...successor } },
+      { ...key, action: 'create', details: { scopes: 'pets:read pets:write', expiresAt: null } },
+    ];
+    const events = await manageApiKeys.listAudit();
+    expect(events).toEqual(expected.map((event) => expect.objectContaining(event)));
+    expect(await manageApiKeys.listAudit(2)).toEqual(events.slice(0, 2));
+    const times = events.map(({ occurredAt }) => occurredAt.getTime());
+    expect(times).toEqual(times.toSorted((a, b) => b - a));
+    expect(Date.now() - (times[0] ?? 0)).toBeLessThan(HOUR);
+    expect(new Set(events.map(({ databaseRole }) => databaseRole)).size).toBe(1);
+    const text = events.map((event) => Object.values({ ...event, details: JSON.stringify(event.details) }).join(' ')).join(' ');
+    for (const hidden of [secret, rotated.secret]) expect(text).not.toContain(hidden.slice(prefixOf(hidden).length));
+  });
+
+  it('has no event of a call that changes nothing', async () => {
+    await manageApiKeys.create(input);
+    await manageClients.enable('acme');
+    await manageClients.setRateLimit('acme', null);
+    await keys.recordUse(1n, clock.now());
+    expect(await actions()).toEqual(['create']);
+  });
+
+  it('and the change are one transaction', async () => {
+    const { key } = await manageApiKeys.create(input);
+    const state = async () => [await listed(), await manageClients.list(), await manageApiKeys.listAudit()];
+    const before = await state();
+    // The database rejects this name.
+    const unaudited = createAccessUseCases(database.dataSource, clock, 'x'.repeat(101));
+    const changes = [
+      unaudited.manageApiKeys.create({ ...input, clientName: 'another' }),
+      unaudited.manageApiKeys.revoke(key.id),
+      unaudited.manageApiKeys.rotate(key.id),
+      unaudited.manageClients.disable('acme'),
+      unaudited.manageClients.setRateLimit('acme', 6),
+    ];
+    for (const change of await Promise.allSettled(changes))
+      expect(change).toMatchObject({ status: 'rejected', reason: { constraint: 'audit_events_operator_check' } });
+    expect(await state()).toEqual(before);
+  });
+});
+
+it('an unavailable database is reported instead of an invalid key', async () => {
+  const proxy = await TcpProxy.start(database.url);
+  const other = await connectAccessUseCases(proxy.url);
+  try {
+    const { secret } = await manageApiKeys.create(input);
+    await proxy.cut();
+    const error: unknown = await Promise.resolve(other.authenticateApiKey.execute(secret)).catch((reason: unknown) => reason);
+    expect(error).not.toBeInstanceOf(DomainError);
+    expect(isDatabaseUnavailable(error)).toBe(true);
+  } finally {
+    await other.close();
+  }
+});
+
+describe('what a trigger', () => {
+  const trigger = (body: string, event = 'INSERT', table = 'api_keys') =>
+    database.dataSource.query(`
+      CREATE OR REPLACE FUNCTION access.probe() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;
+      CREATE OR REPLACE TRIGGER probe BEFORE ${event} ON access.${table} FOR EACH ROW EXECUTE FUNCTION access.probe()`);
+  afterEach(() => database.dataSource.query('DROP FUNCTION IF EXISTS access.probe CASCADE'));
+  const notStored = 'The database did not store the change';
+
+  it('rejects is not reported as created', async () => {
+    await trigger('RETURN NULL;');
+    await expect(manageApiKeys.create(input)).rejects.toThrow(notStored);
+  });
+
+  it('changes is reported as it is stored', async () => {
+    await trigger(`NEW.scopes := '{pets:read}'; RETURN NEW;`);
+    expect((await manageApiKeys.create(input)).key).toMatchObject({ scopes: ['pets:read'] });
+    expect((await manageApiKeys.listAudit())[0]?.details).toMatchObject({ scopes: 'pets:read' });
+  });
+
+  it('keeps valid is not reported as revoked or disabled', async () => {
+    const { key } = await manageApiKeys.create(input);
+    for (const body of ['RETURN NULL;', 'NEW.revoked_at := NULL; RETURN NEW;']) {
+      await trigger(body, 'UPDATE');
+      await expect(manageApiKeys.revoke(key.id)).rejects.toThrow(notStored);
+    }
+    await trigger('NEW.disabled_at := NULL; RETURN NEW;', 'UPDATE', 'clients');
+    expect(await manageClients.disable('acme')).toMatchObject({ disabledAt: null });
+    expect(await actions()).toEqual(['create']);
+  });
+});
+
+// value-types.spec.ts has the other dates that JavaScript cannot represent.
+it.each([
+  ...['created_at', 'expires_at', 'revoked_at', 'last_used_at'].map((column) => `access.api_keys SET ${column}`),
+  'access.clients SET disabled_at',
+])('%s = infinity: the key is rejected and listed, and it and its client can be changed', async (assignment) => {
+  for (const column of ['expires_at', 'revoked_at'])
+    await database.dataSource.query(`ALTER TABLE access.api_keys DROP CONSTRAINT IF EXISTS api_keys_${column}_check`);
+  const { key, secret } = await manageApiKeys.create({ ...input, lifetimeMs: HOUR });
+  await database.dataSource.query(`UPDATE ${assignment} = 'infinity'`);
+  await expect(authenticate(secret)).rejects.toThrow(invalid);
+  expect(await states()).toEqual([expect.stringMatching(/^(?:expired|revoked|disabled)$/)]);
+  await manageClients.setRateLimit('acme', 7);
+  await manageClients.disable('acme');
+  await manageApiKeys.revoke(key.id);
+  await manageClients.enable('acme');
+  await expect(authenticate(secret)).rejects.toThrow(invalid);
+  expect(await states()).toEqual(['revoked']);
+});
