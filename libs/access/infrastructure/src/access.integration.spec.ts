@@ -150,8 +150,8 @@ describe('a key', () => {
   it('that does not exist is named', async () => {
     await manageApiKeys.create(input);
     for (const id of [0n, -1n, 17n, INT64_MIN, INT64_MAX])
-      for (const change of [manageApiKeys.rotate(id), manageApiKeys.revoke(id)])
-        await expect(change).rejects.toMatchObject({ code: 'api_key_not_found', message: `No API key has the id ${String(id)}.` });
+      for (const change of [() => manageApiKeys.rotate(id), () => manageApiKeys.revoke(id)])
+        await expect(change()).rejects.toMatchObject({ code: 'api_key_not_found', message: `No API key has the id ${String(id)}.` });
   });
 
   it('has an exact id over the whole range of int64', async () => {
