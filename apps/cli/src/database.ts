@@ -1,13 +1,4 @@
-import {
-  Database,
-  FLAG_RULE,
-  migrateUp,
-  parseDatabaseUrl,
-  parseFlag,
-  type Persistence,
-  readSecretUrl,
-  type SecretUrl,
-} from '@animal-store/database';
+import { Database, migrateUp, parseDatabaseUrl, type Persistence, readSecretUrl, type SecretUrl } from '@animal-store/database';
 import { CliError, EXIT_USAGE, reasonOf } from './failure.js';
 import type { Terminal } from './output.js';
 
@@ -63,7 +54,7 @@ export async function withDatabase<T>(
 ): Promise<T> {
   const url = databaseUrl(terminal, variables);
   if (url !== undefined) {
-    return work({ url, isLocal: false, citus: isCitus(terminal) }).catch((error: unknown) => {
+    return work({ url, isLocal: false, citus: await isCitus(terminal) }).catch((error: unknown) => {
       if ((error as { code?: unknown }).code !== INSUFFICIENT_PRIVILEGE) throw error;
       throw new CliError(`${reasonOf(error)}; set ${variables.join(' or ')} to the URL of a role such as ${role}`);
     });
@@ -80,10 +71,11 @@ export async function withDatabase<T>(
   }
 }
 
-function isCitus({ env }: Terminal): boolean {
-  const citus = parseFlag(env['CITUS']?.trim() || 'false');
-  if (citus === undefined) throw new CliError(`CITUS must be ${FLAG_RULE}`, EXIT_USAGE);
-  return citus;
+/** The variable has the syntax of the service. */
+async function isCitus({ env: { CITUS } }: Terminal): Promise<boolean> {
+  if (!CITUS) return false;
+  const { readConfig } = await import('@animal-store/api/configuration');
+  return readConfig({ DATABASE_URL: 'postgres://', CITUS }).citus;
 }
 
 /** Reports that PostgreSQL is not installed, as in the image of the service. */

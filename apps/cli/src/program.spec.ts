@@ -50,7 +50,6 @@ describe('a wrong command line', () => {
       'error: OPERATOR must be 1 to 100 printable characters without a space at the beginning or end, or next to another space, and must not contain an API key\n',
     ],
     [{ DATABASE_URL, DATABASE_URL_FILE: '/none/url' }, 'error: DATABASE_URL_FILE and DATABASE_URL must not both be set\n'],
-    [{ DATABASE_URL, CITUS: 'maybe' }, 'error: CITUS must be one of true, on, yes, 1, false, off, no, 0\n'],
   ])('is rejected in the environment %j without repeating it', async (env, stderr) => {
     expect(await runOffline(['keys', 'list'], env)).toEqual({ exitCode: 2, stdout: '', stderr });
   });

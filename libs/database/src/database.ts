@@ -1,17 +1,13 @@
 import pg, { type PoolConfig } from 'pg';
 import { DataSource, type QueryRunner, type ReplicationMode } from 'typeorm';
-import { DatabaseClient } from './connection/database-client.js';
+import { DatabaseClient, RESPONSE_MS, withOwnConnection } from './connection/database-client.js';
 import { DatabasePool, type DatabasePoolConfig } from './connection/database-pool.js';
-import { formatServer } from './connection/database-url.js';
-import { InterceptedPool, interceptStatements } from './connection/intercepted-statements.js';
-import { withOwnConnection } from './connection/own-connection.js';
-import type { SecretUrl } from './connection/secret-url.js';
+import { formatServer, type SecretUrl } from './connection/database-url.js';
 import { durabilityRisk } from './connection/session-settings.js';
 import type { StatementInterceptor, StatementObserver } from './connection/statement.js';
 import type { Persistence, Subscription } from './persistence.js';
 import { Replicas } from './replicas/replicas.js';
 
-const CONNECT_TIMEOUT_MS = 5_000;
 /** Added to the server's statement timeout. The sum is the client's timeout, after which the connection is considered lost. */
 const CLIENT_TIMEOUT_GRACE_MS = 1_000;
 const MIGRATIONS_SCHEMA = 'public';
@@ -63,8 +59,7 @@ export class Database extends DataSource {
       driver: {
         ...pg,
         Pool: function () {
-          const config = { ...poolConfig(settings, url), observer };
-          return interceptor ? new InterceptedPool(config, interceptor) : new DatabasePool(config);
+          return new DatabasePool({ ...poolConfig(settings, url), observer, interceptor });
         },
       },
       // The pool replaces lost idle connections. Errors of busy connections reject their statements.
@@ -98,7 +93,7 @@ export class Database extends DataSource {
    * respond, and it can be called again after a failure.
    */
   async connect(): Promise<void> {
-    const { url, connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.settings;
+    const { url, connectTimeoutMs = RESPONSE_MS } = this.settings;
     const risk = await withOwnConnection(url, 'animal-store probe', durabilityRisk, connectTimeoutMs);
     await this.initialize();
     if (risk) this.settings.onDurabilityRisk?.(risk);
@@ -122,21 +117,26 @@ export class Database extends DataSource {
     }
   }
 
+  /** The interceptor also runs the statements of TypeORM, those of transactions included. */
   override createQueryRunner(mode?: ReplicationMode): QueryRunner {
-    const { interceptor } = this.settings;
     const runner = super.createQueryRunner(mode);
-    return interceptor ? interceptStatements(runner, interceptor) : runner;
+    const { interceptor } = this.settings;
+    if (!interceptor) return runner;
+    const query = runner.query.bind(runner) as (...args: unknown[]) => Promise<never>;
+    runner.query = (text: string, values?: unknown[], ...rest: unknown[]) =>
+      interceptor({ text, values }, () => query(text, values, ...rest));
+    return runner;
   }
 
   private createReplicas(): Replicas | undefined {
-    const { replicaUrls = [], observer, interceptor } = this.settings;
+    const { replicaUrls = [] } = this.settings;
     if (replicaUrls.length === 0) return undefined;
     const pools = replicaUrls.map((url) => ({
       name: formatServer(url),
       // Ends statements on a replica that does not respond, even without a statement timeout.
-      pool: new DatabasePool({ query_timeout: CONNECT_TIMEOUT_MS, ...poolConfig(this.settings, url), isReplica: true }),
+      pool: new DatabasePool({ query_timeout: RESPONSE_MS, ...poolConfig(this.settings, url), isReplica: true }),
     }));
-    return new Replicas(() => this.pool, pools, observer, interceptor);
+    return new Replicas(() => this.pool, pools);
   }
 }
 
@@ -147,7 +147,7 @@ function poolConfig(settings: DatabaseOptions, url: SecretUrl): DatabasePoolConf
     Client: DatabaseClient as unknown as PoolConfig['Client'],
     application_name: settings.applicationName,
     max: settings.poolSize,
-    connectionTimeoutMillis: settings.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: settings.connectTimeoutMs,
     statementTimeoutMs,
     ...(statementTimeoutMs && { query_timeout: statementTimeoutMs + CLIENT_TIMEOUT_GRACE_MS }),
   };

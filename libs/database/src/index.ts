@@ -4,11 +4,18 @@ export type { Persistence, Privileges, Subscription } from './persistence.js';
 
 // connection: opens connections, and explains their errors.
 export { DatabaseClient } from './connection/database-client.js';
-export { formatServer, nameOfParameter, parseDatabaseUrl, percentDecode, readCertificates } from './connection/database-url.js';
+export {
+  formatServer,
+  nameOfParameter,
+  parseDatabaseUrl,
+  percentDecode,
+  readCertificates,
+  readSecretUrl,
+  type SecretUrl,
+  splitUrls,
+} from './connection/database-url.js';
 export { isDatabaseUnavailable } from './connection/error-meaning.js';
-export { FLAG_RULE, parseFlag } from './connection/flag.js';
 export { repeat, retryRead } from './connection/retry.js';
-export { readSecretUrl, type SecretUrl, splitUrls } from './connection/secret-url.js';
 export { durabilityRisk } from './connection/session-settings.js';
 export type { Statement, StatementInterceptor, StatementObserver } from './connection/statement.js';
 

@@ -115,7 +115,7 @@ export function traceStatements(tracer: Tracer): StatementInterceptor {
     const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': summary, ...query };
     const span = tracer.startSpan(summary, { kind: SpanKind.CLIENT, attributes });
     const result = context.with(trace.setSpan(context.active(), span), run);
-    Promise.resolve(result).then(
+    result.then(
       () => span.end(),
       // Without the message, which may contain input of a client.
       (error: unknown) => {

@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
 import { isKeyEnvironment, KEY_ENVIRONMENT_RULE } from '@animal-store/access-domain';
-import { FLAG_RULE, parseDatabaseUrl, parseFlag, splitUrls } from '@animal-store/database';
+import { parseDatabaseUrl, splitUrls } from '@animal-store/database';
 import { type ExactValidator, makeExactValidator } from 'envalid';
 import ipaddr from 'ipaddr.js';
 import { parseRedisUrl } from '../rate-limit/redis-url.js';
@@ -39,7 +39,12 @@ export const share = validator('a number from 0 to 1', (value) =>
 export const oneOf = <T extends string>(choices: readonly T[]) =>
   validator(`one of ${choices.join(', ')}`, (value) => choices.find((choice) => choice === value));
 
-export const flag = validator(FLAG_RULE, parseFlag);
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ...['true', 'on', 'yes', '1'].map((text) => [text, true] as const),
+  ...['false', 'off', 'no', '0'].map((text) => [text, false] as const),
+]);
+
+export const flag = validator(`one of ${[...FLAGS.keys()].join(', ')}`, (value) => FLAGS.get(value));
 
 export const postgresUrl = validator('a postgres:// URL', (value) => {
   parseDatabaseUrl(value);

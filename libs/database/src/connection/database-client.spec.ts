@@ -8,9 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { DatabaseClient, type DatabaseClientConfig } from './database-client.js';
+import { DatabaseClient, type DatabaseClientConfig, withOwnConnection } from './database-client.js';
 import { isDatabaseUnavailable } from './error-meaning.js';
-import { withOwnConnection } from './own-connection.js';
 import { FakeServer, int32, message } from '../testing/fake-server.js';
 
 const CLOSED = { address: '127.0.0.1:1' };
@@ -63,6 +62,16 @@ describe('a client', () => {
     expect(server.statements).toHaveLength(1);
     expect(server.tlsRequests).toBe(0);
     expect(server.connections).toBe(1);
+  });
+
+  it('has the application name of the URL or of PGAPPNAME, if there is one', async () => {
+    const server = await start();
+    const given = process.env['PGAPPNAME'];
+    process.env['PGAPPNAME'] = 'of the environment';
+    for (const parameters of ['', '?application_name=url']) await clientOf(server, parameters).connect();
+    if (given === undefined) delete process.env['PGAPPNAME'];
+    else process.env['PGAPPNAME'] = given;
+    expect(server.sessions.map(({ application_name: name }) => name)).toEqual(['of the environment', 'url']);
   });
 
   it('calls back without an error after it has connected, and with the error if it fails', async () => {
@@ -156,7 +165,7 @@ describe('a client', () => {
   it.each([
     ['?connect_timeout=7', 9_000, 7_000],
     ['?connect_timeout=7', 2_000, 2_000],
-    ['', undefined, 0],
+    ['?connect_timeout=0', undefined, 5_000],
   ])('with %j and a connect timeout of %p waits for %i ms', (parameters, connectionTimeoutMillis, expected) => {
     const client = clientOf(CLOSED, parameters, connectionTimeoutMillis === undefined ? {} : { connectionTimeoutMillis });
     expect(client).toMatchObject({ _connectionTimeoutMillis: expected });

@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
-import { type DatabaseTarget, parseDatabaseUrl } from './database-url.js';
+import { type DatabaseTarget, parseDatabaseUrl, readSecretUrl, type SecretUrl } from './database-url.js';
 import { CANNOT_CONNECT, isDatabaseUnavailable, TIMED_OUT } from './error-meaning.js';
 import { type ClientInternals, DatabaseSocket, GuardedConnection, isReadyForQuery } from './pg-internals.js';
-import { readSecretUrl, type SecretUrl } from './secret-url.js';
 import { checkSession, type SessionOptions, startupSettings } from './session-settings.js';
 import { exactTypes } from './value-types.js';
 
+/** Default maximum time to connect, and to wait for responses outside the pool. */
+export const RESPONSE_MS = 5_000;
 /** Firewalls forget connections that are idle for minutes. */
 const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 /** Share of the connect timeout for each address of a host name but the last. */
 const ADDRESS_SHARE = 0.25;
-const DEFAULT_ADDRESS_MS = 1_250;
 /** PostgreSQL's `scram_iterations` has no upper limit. This many take about two seconds. */
 const MAX_SCRAM_ITERATIONS = 4_000_000;
 /** Of the message AuthenticationRequest, which `pg` does not support: https://www.postgresql.org/docs/current/protocol-message-formats.html */
@@ -20,14 +20,13 @@ const UNKNOWN_METHOD = /^Unknown authenticationOk message type (\d+)$/;
 
 export interface DatabaseClientConfig extends SessionOptions {
   readonly url: SecretUrl;
+  /** A name in the URL or in PGAPPNAME takes precedence. */
   readonly application_name?: string | undefined;
   /** Maximum time to connect, in ms. A shorter `connect_timeout` of the URL takes precedence. */
   readonly connectionTimeoutMillis?: number | undefined;
   /** Maximum time in ms without data from the server during a query. Unlike in `pg`, the connection is then closed. */
   readonly query_timeout?: number | undefined;
 }
-
-type Callback = (error: Error) => void;
 
 const BaseClient = Client as unknown as new (config: ClientConfig) => Client & ClientInternals;
 
@@ -40,7 +39,7 @@ export class DatabaseClient extends BaseClient {
   private mechanisms: readonly string[] = [];
 
   constructor(private readonly config: DatabaseClientConfig) {
-    const { url, application_name, connectionTimeoutMillis } = config;
+    const { url, application_name, connectionTimeoutMillis = RESPONSE_MS } = config;
     let target: Partial<DatabaseTarget> = {};
     let urlError: Error | undefined;
     try {
@@ -49,12 +48,12 @@ export class DatabaseClient extends BaseClient {
       // A pool expects connect() to fail, not the constructor.
       urlError = new Error(`the connection URL ${(error as Error).message}`, { cause: error });
     }
-    const { connectTimeoutMs, ssl = false, sslnegotiation = 'postgres', ...others } = target;
-    const timeoutMs = shorter(connectionTimeoutMillis, connectTimeoutMs);
-    const stream = new DatabaseSocket(timeoutMs === 0 ? DEFAULT_ADDRESS_MS : timeoutMs * ADDRESS_SHARE);
+    const { connectTimeoutMs = Infinity, ssl = false, sslnegotiation = 'postgres', ...others } = target;
+    const timeoutMs = Math.min(connectionTimeoutMillis, connectTimeoutMs);
+    const stream = new DatabaseSocket(timeoutMs * ADDRESS_SHARE);
     super({
       ...{ ...others, ssl, sslnegotiation, types: exactTypes, scramMaxIterations: MAX_SCRAM_ITERATIONS },
-      application_name: others.application_name ?? application_name,
+      fallback_application_name: others.fallback_application_name ?? application_name,
       connectionTimeoutMillis: timeoutMs,
       connection: new GuardedConnection({ ...KEEP_ALIVE, stream, ssl, sslNegotiation: sslnegotiation }),
     } as ClientConfig);
@@ -68,8 +67,8 @@ export class DatabaseClient extends BaseClient {
   }
 
   override connect(): Promise<this>;
-  override connect(callback: Callback): void;
-  override connect(callback?: Callback): Promise<this> | void {
+  override connect(callback: (error: Error) => void): void;
+  override connect(callback?: (error: Error) => void): Promise<this> | void {
     const connected = this.connectToServer();
     if (!callback) return connected;
     connected.then(() => (callback as () => void)(), callback);
@@ -116,7 +115,19 @@ export class DatabaseClient extends BaseClient {
   }
 }
 
-/** Returns the shorter timeout. 0 and undefined are none. */
-function shorter(one = 0, other = 0): number {
-  return one && other ? Math.min(one, other) : one || other;
+/** Runs `work` with a connection outside the pool, for example for a lock. Closes it afterwards, which releases the lock. */
+export async function withOwnConnection<T>(
+  url: SecretUrl,
+  name: string,
+  work: (client: DatabaseClient) => Promise<T>,
+  timeoutMs: number = RESPONSE_MS,
+): Promise<T> {
+  const timeouts = { connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs };
+  const client = new DatabaseClient({ url, application_name: name, ...timeouts });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
 }

@@ -1,26 +1,28 @@
 import type { PoolClient, PoolConfig } from 'pg';
+import type { DatabaseClientConfig } from './database-client.js';
 import { isSessionUsable } from './error-meaning.js';
 import { type ConnectCallback, type IdleItem, PgPool } from './pg-internals.js';
-import type { DatabaseClientConfig } from './database-client.js';
-import type { Execution, StatementObserver } from './statement.js';
+import type { Execution, Executor, StatementInterceptor, StatementObserver } from './statement.js';
 
 /** Number of connections that stay open while they are idle: for two reads, an insert and a job. */
 const KEPT_CONNECTIONS = 4;
 
-/** Everything is passed to each `DatabaseClient`. */
+/** Everything else is passed to each `DatabaseClient`. */
 export interface DatabasePoolConfig extends Omit<PoolConfig, keyof DatabaseClientConfig>, Partial<DatabaseClientConfig> {
   readonly observer?: StatementObserver | undefined;
+  readonly interceptor?: StatementInterceptor | undefined;
 }
 
 /** A pool that keeps its connections after errors of statements, and closes those that cannot be used again. */
-export class DatabasePool extends PgPool {
-  /** Receives measurements from `PreparedStatement.run`. */
+export class DatabasePool extends PgPool implements Executor {
   readonly observer: StatementObserver | undefined;
+  readonly interceptor: StatementInterceptor | undefined;
 
-  constructor({ observer, ...config }: DatabasePoolConfig) {
+  constructor({ observer, interceptor, ...config }: DatabasePoolConfig) {
     // These connections stay open, so that a request after a pause does not wait for a new one, and they need no timer per statement.
     super({ ...config, min: KEPT_CONNECTIONS });
     this.observer = observer;
+    this.interceptor = interceptor;
   }
 
   /** Like `query`. On an idle connection, it saves the tick, the timer and most listeners of `pg-pool`. */
@@ -47,15 +49,13 @@ export class DatabasePool extends PgPool {
     });
   }
 
-  /** The pool calls this to make a connection idle, or with an error to close it. An error of a row must not cost a login. */
+  /**
+   * The pool calls this to make a connection idle, or with an error to close it. An error of a row must not cost a login. In an open transaction,
+   * the next statement would be part of what nobody commits.
+   */
   override _release(client: PoolClient, idleListener: IdleItem['idleListener'], error?: unknown): void {
-    const isUsable = !isInTransaction(client) && (!error || isSessionUsable(error));
+    const isInTransaction = ['T', 'E'].includes(client.getTransactionStatus() ?? '');
+    const isUsable = !isInTransaction && (!error || isSessionUsable(error));
     super._release(client, idleListener, isUsable ? undefined : error || true);
   }
-}
-
-/** Otherwise, the next statement would be part of a transaction that nobody commits. */
-function isInTransaction(client: PoolClient): boolean {
-  const status = client.getTransactionStatus();
-  return status === 'T' || status === 'E';
 }

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Certificates, createCertificates } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { formatServer, parseDatabaseUrl } from './database-url.js';
+import { formatServer, parseDatabaseUrl, readSecretUrl, splitUrls } from './database-url.js';
 
 let certificates: Certificates;
-const empty = join(tmpdir(), randomUUID());
+const [empty, secret] = [join(tmpdir(), randomUUID()), join(tmpdir(), randomUUID())] as const;
 
 beforeAll(async () => {
   certificates = await createCertificates();
@@ -15,6 +15,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   rmSync(empty);
+  rmSync(secret, { force: true });
   await certificates.remove();
 });
 
@@ -68,14 +69,14 @@ describe('parseDatabaseUrl', () => {
     expect(() => parse('postgres://h/x', { PGSSLMODE: '' })).toThrow('must have an sslmode of');
   });
 
-  it.each(['PGREQUIREAUTH', 'PGCHANNELBINDING', 'PGSSLCRL', 'PGTARGETSESSIONATTRS', 'PGHOSTADDR', 'PGSERVICE'])(
-    'rejects the environment variable %s, which `pg` would ignore',
-    (variable) => {
-      expect(() => parse('postgres://h/x', { [variable]: 'x' })).toThrow(
-        `cannot be used with the environment variable ${variable}, which is not supported`,
-      );
-    },
-  );
+  it.each([
+    ...['PGREQUIREAUTH', 'PGCHANNELBINDING', 'PGSSLCRL', 'PGTARGETSESSIONATTRS', 'PGHOSTADDR', 'PGSERVICE', 'PGSSLSNI'],
+    ...['PGLOADBALANCEHOSTS', 'PGMINPROTOCOLVERSION'],
+  ])('rejects the environment variable %s, which `pg` would ignore', (variable) => {
+    expect(() => parse('postgres://h/x', { [variable]: 'x' })).toThrow(
+      `cannot be used with the environment variable ${variable}, which is not supported`,
+    );
+  });
 
   it.each(['sslrootcert', 'sslcert', 'sslkey'])('rejects a file of %s that is empty or cannot be read', (parameter) => {
     expect(() => parse(withFile(parameter, ''))).toThrow(`cannot be used: ${parameter}: ENOENT`);
@@ -143,4 +144,25 @@ describe('parseDatabaseUrl', () => {
 
 it('formatServer does not fail if the URL cannot be read', () => {
   expect(['postgres://u:p@a,b/x', { file: '/missing' }].map(formatServer)).toEqual(['the URL', 'the URL in /missing']);
+});
+
+describe('a secret URL', () => {
+  it('has no white space around it, and is read again each time from a file', () => {
+    for (const text of ['postgres://a', ' postgres://b \t', 'postgres://c\r\n', '\ufeffpostgres://d']) {
+      writeFileSync(secret, text);
+      expect(readSecretUrl({ file: secret })).toBe(text.trim());
+      expect(readSecretUrl(text)).toBe(text.trim());
+    }
+  });
+
+  it('may be one of several, separated by commas', () => {
+    expect(splitUrls('postgres://a,b/x ,\n postgres://c:1,d/x,rediss://e\n')).toEqual([
+      'postgres://a,b/x',
+      'postgres://c:1,d/x',
+      'rediss://e',
+    ]);
+    writeFileSync(secret, 'postgres://a/x, postgres://c/x\n');
+    expect([0, 1].map((index) => readSecretUrl({ file: secret, index }))).toEqual(['postgres://a/x', 'postgres://c/x']);
+    expect(() => readSecretUrl({ file: secret, index: 2 })).toThrow(`cannot be read: ${secret} contains fewer URLs than before`);
+  });
 });

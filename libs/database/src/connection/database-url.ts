@@ -1,10 +1,16 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { ClientConfig } from 'pg';
 import { parse } from 'pg-connection-string';
-import { readSecretUrl, type SecretUrl } from './secret-url.js';
 
-const DATABASE_URL = /^postgres(?:ql)?:\/\/[^/?#]*(?:\/([^/?#]*))?(?:\?([^#]*))?$/;
+/** A URL with a password, or the file that contains it. If the file contains several URLs, `index` selects one. */
+export type SecretUrl = string | { readonly file: string; readonly index?: number };
+
+/** A comma between two URLs. */
+const SEPARATOR = /\s*,\s*(?=\w+:\/\/)/;
+const MAX_FILE_BYTES = 65_536;
+
+const DATABASE_URL = /^(postgres(?:ql)?:\/\/[^/?#]*(?:\/([^/?#]*))?)(?:\?([^#]*))?$/;
 const CONTROL_CHARACTER = /\p{Cc}/u;
 const MAX_PORT = 65_535;
 
@@ -25,20 +31,46 @@ const VARIABLES = {
 };
 /** libpq's variables that would make a connection stricter, or lead to another server. */
 const UNSUPPORTED_VARIABLES = [
-  ...['PGHOSTADDR', 'PGSERVICE', 'PGTARGETSESSIONATTRS', 'PGREQUIREAUTH', 'PGREQUIREPEER', 'PGCHANNELBINDING', 'PGGSSENCMODE'],
-  ...['PGSSLCERTMODE', 'PGSSLCRL', 'PGSSLCRLDIR', 'PGSSLMINPROTOCOLVERSION', 'PGSSLMAXPROTOCOLVERSION', 'PGREQUIRESSL'],
+  ...['PGHOSTADDR', 'PGSERVICE', 'PGTARGETSESSIONATTRS', 'PGLOADBALANCEHOSTS', 'PGREQUIREAUTH', 'PGREQUIREPEER', 'PGCHANNELBINDING'],
+  ...['PGGSSENCMODE', 'PGREQUIRESSL', 'PGSSLCERTMODE', 'PGSSLCRL', 'PGSSLCRLDIR', 'PGSSLSNI', 'PGMINPROTOCOLVERSION'],
+  ...['PGSSLMINPROTOCOLVERSION', 'PGSSLMAXPROTOCOLVERSION'],
 ];
 
 /** What a connection URL says, in the options of `pg`. */
-export interface DatabaseTarget extends Pick<
-  ClientConfig,
-  'user' | 'password' | 'database' | 'ssl' | 'sslnegotiation' | 'application_name' | 'fallback_application_name' | 'options'
-> {
+export interface DatabaseTarget extends ClientConfig {
   /** A host name, an IP address, or the folder of a Unix socket. */
   readonly host: string;
   readonly port: number;
   /** Undefined: no limit. */
   readonly connectTimeoutMs: number | undefined;
+}
+
+export function splitUrls(text: string): string[] {
+  return text.trim().split(SEPARATOR);
+}
+
+/**
+ * Returns the URL without the white space around it. Reads a file again each time, so that the password can be rotated.
+ * @throws Error whose message begins with "cannot", and names the file
+ */
+export function readSecretUrl(url: SecretUrl): string {
+  if (typeof url === 'string') return url.trim();
+  const { file, index } = url;
+  let text: string;
+  try {
+    // A pipe would block, and would be empty when it is read again.
+    const stats = statSync(file, { throwIfNoEntry: false });
+    if (stats && (!stats.isFile() || stats.size > MAX_FILE_BYTES))
+      throw new Error(`it must be a file of at most ${String(MAX_FILE_BYTES)} bytes`);
+    // Also removes a byte order mark.
+    text = readFileSync(file, 'utf8').trim();
+    if (text === '') throw new Error(`${file} is empty`);
+  } catch (error) {
+    throw new Error(`cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+  const selected = index === undefined ? text : splitUrls(text)[index];
+  if (selected === undefined) throw new Error(`cannot be read: ${file} contains fewer URLs than before`);
+  return selected;
 }
 
 /**
@@ -47,10 +79,8 @@ export interface DatabaseTarget extends Pick<
  * @throws Error whose message begins with "must" or "cannot", and does not repeat the URL
  */
 export function parseDatabaseUrl(text: string, env: NodeJS.ProcessEnv = process.env): DatabaseTarget {
-  const url = checkedUrl(text);
-  const [, path = '', query = ''] = DATABASE_URL.exec(url) ?? [];
-  // libpq does not read a plus sign as a space.
-  const parameters = new URLSearchParams(query.replaceAll('+', '%2B'));
+  const [base, path, query] = partsOf(text);
+  const parameters = new URLSearchParams(query);
   for (const name of UNSUPPORTED_VARIABLES)
     if (env[name]) throw new Error(`cannot be used with the environment variable ${name}, which is not supported`);
   for (const [variable, name] of Object.entries(VARIABLES)) {
@@ -58,23 +88,25 @@ export function parseDatabaseUrl(text: string, env: NodeJS.ProcessEnv = process.
     if (value !== undefined && !parameters.has(name)) parameters.set(name, value);
   }
   checkParameters(Object.fromEntries(parameters));
-  const { host, port, user, password, ssl, sslnegotiation, connect_timeout: timeout, ...others } = parsed(url, query, parameters);
-  const [name, number] = [host || env['PGHOST'] || 'localhost', Number(port || env['PGPORT'] || 5432)];
-  if (name.includes(',')) throw new Error('must have one host, which leads to the primary, and no list of hosts');
-  if (!(number >= 1 && number <= MAX_PORT)) throw new Error(`must have a port from 1 to ${String(MAX_PORT)}`);
-  const isSocket = name.startsWith('/');
+  const parsed = parseUrl(`${base}?${parameters.toString()}`);
+  const { ssl, sslnegotiation, connect_timeout: timeout, application_name, fallback_application_name, options } = parsed;
+  const host = parsed.host || env['PGHOST'] || 'localhost';
+  const port = Number(parsed.port || env['PGPORT'] || 5432);
+  if (host.includes(',')) throw new Error('must have one host, which leads to the primary, and no list of hosts');
+  if (!(port >= 1 && port <= MAX_PORT)) throw new Error(`must have a port from 1 to ${String(MAX_PORT)}`);
+  // Unix sockets never use TLS.
+  const tls = host.startsWith('/') ? {} : { ssl, sslnegotiation };
   return {
-    host: name,
-    port: number,
-    user: user || undefined,
-    password: password || undefined,
-    database: percentDecode(path) || undefined,
-    // Unix sockets never use TLS.
-    ssl: !isSocket && ((ssl as DatabaseTarget['ssl']) ?? false),
-    sslnegotiation: (!isSocket && sslnegotiation) || 'postgres',
-    application_name: others.application_name,
-    fallback_application_name: others.fallback_application_name,
-    options: others.options,
+    host,
+    port,
+    user: parsed.user || undefined,
+    password: parsed.password || undefined,
+    database: path || undefined,
+    ssl: (tls.ssl ?? false) as NonNullable<ClientConfig['ssl']>,
+    sslnegotiation: tls.sslnegotiation ?? 'postgres',
+    application_name,
+    fallback_application_name,
+    options,
     connectTimeoutMs: Number(timeout) > 0 ? Number(timeout) * 1_000 : undefined,
   };
 }
@@ -113,24 +145,20 @@ export function readCertificates(parameter: string, file: string): string {
   return text;
 }
 
-function readNonEmpty(parameter: string, file: string): string {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Error(`cannot be used: ${parameter}: ${(error as Error).message}`, { cause: error });
-  }
-  if (text.trim() === '') throw new Error(`cannot be used: ${parameter}: ${file} is empty`);
-  return text;
+/** Returns the name of a parameter for messages. Other text may be a part of a password that is not percent-encoded. */
+export function nameOfParameter(text: string): string {
+  return /^[a-z_]{1,40}$/i.test(text) ? `the parameter ${text}` : 'a parameter';
 }
 
-/** Rejects what `pg-connection-string` would read in another way than libpq. */
-function checkedUrl(text: string): string {
-  if (CONTROL_CHARACTER.test(text) || CONTROL_CHARACTER.test(percentDecode(text)))
+/** Returns what precedes the parameters, the decoded path, and the parameters. Rejects what `pg-connection-string` reads in another way than libpq. */
+function partsOf(url: string): [base: string, path: string, query: string] {
+  if (CONTROL_CHARACTER.test(url) || CONTROL_CHARACTER.test(percentDecode(url)))
     throw new Error('must not contain line breaks or other control characters');
-  if (/[\s#]/.test(text)) throw new Error('must be percent-encoded; write a space as %20 and # as %23');
-  if (!DATABASE_URL.test(text)) throw new Error('must be a postgres:// URL');
-  return text;
+  if (/[\s#]/.test(url)) throw new Error('must be percent-encoded; write a space as %20 and # as %23');
+  // libpq does not read a plus sign as a space.
+  const [, base, path = '', query = ''] = DATABASE_URL.exec(url.replaceAll('+', '%2B')) ?? [];
+  if (base === undefined) throw new Error('must be a postgres:// URL');
+  return [base, percentDecode(path), query];
 }
 
 function checkParameters(parameters: Readonly<Record<string, string>>): void {
@@ -150,15 +178,20 @@ function checkParameters(parameters: Readonly<Record<string, string>>): void {
   if (sslkey !== undefined) readNonEmpty('sslkey', sslkey);
 }
 
-/** Returns the name of a parameter for messages. Other text may be a part of a password that is not percent-encoded. */
-export function nameOfParameter(text: string): string {
-  return /^[a-z_]{1,40}$/i.test(text) ? `the parameter ${text}` : 'a parameter';
+function readNonEmpty(parameter: string, file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`cannot be used: ${parameter}: ${(error as Error).message}`, { cause: error });
+  }
+  if (text.trim() === '') throw new Error(`cannot be used: ${parameter}: ${file} is empty`);
+  return text;
 }
 
-function parsed(url: string, query: string, parameters: URLSearchParams) {
+function parseUrl(url: string) {
   try {
-    const withoutQuery = query === '' ? url.replace('?', '') : url.slice(0, -query.length - 1);
-    return parse(`${withoutQuery}?${parameters.toString().replaceAll('+', '%20')}`, { useLibpqCompat: true });
+    return parse(url, { useLibpqCompat: true });
   } catch {
     throw new Error('must be a postgres:// URL');
   }

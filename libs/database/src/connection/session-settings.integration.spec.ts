@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createTestDatabase, DurablePostgres, query, setOddSettings, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database, type DatabaseOptions } from '../database.js';
-import { withOwnConnection } from './own-connection.js';
+import { withOwnConnection } from './database-client.js';
 
 const ROLE = `settings_${randomUUID().replaceAll('-', '')}`;
 const serverUrl = process.env['TEST_POSTGRES_URL'] ?? '';

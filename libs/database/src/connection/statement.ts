@@ -13,24 +13,16 @@ export interface StatementObserver {
   executed(statement: string, seconds: number, batchSize: number): void;
 }
 
-export interface Statement {
-  /** Label of a prepared statement. */
-  readonly name?: string;
-  readonly text: string;
-  readonly values?: readonly unknown[];
-  /** Whether a replica may execute it. */
-  readonly isReplicable?: boolean;
-}
+/** `name` is the label of a prepared statement. */
+export type Statement = Readonly<{ name?: string; text: string; values?: readonly unknown[] | undefined }>;
 
 /** Calls `run` once, which executes the statement, and returns its result. `run` includes the wait for a connection. */
-export type StatementInterceptor = <Result>(statement: Statement, run: () => Result) => Result;
+export type StatementInterceptor = <Result>(statement: Statement, run: () => Promise<Result>) => Promise<Result>;
 
 /** One execution of a prepared statement, on one connection. */
 export interface Execution<Row> {
   /** For logs and metrics. */
   readonly label: string;
-  readonly name: string;
-  readonly text: string;
   readonly values: readonly unknown[];
   runOn(client: Client): Promise<Row[]>;
   /** Returns a copy for another attempt, because an execution can run only once. */
@@ -40,5 +32,6 @@ export interface Execution<Row> {
 /** A `DatabasePool` or `Replicas`. */
 export interface Executor {
   readonly observer?: StatementObserver | undefined;
+  readonly interceptor?: StatementInterceptor | undefined;
   execute<Row>(execution: Execution<Row>): Promise<Row[]>;
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../database.js';
 import { CreateJobRuns1763683560000 } from './1763683560000-create-job-runs.js';
-import { withOwnConnection } from '../connection/own-connection.js';
+import { withOwnConnection } from '../connection/database-client.js';
 import type { Persistence } from '../persistence.js';
 
 /** First key of the advisory locks of jobs; the second one is a hash of the name. The number is arbitrary but must be unique. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MigrationExecutor, type MigrationInterface, QueryFailedError, type QueryRunner } from 'typeorm';
 import { isMistake } from '../connection/error-meaning.js';
-import { withOwnConnection } from '../connection/own-connection.js';
+import { withOwnConnection } from '../connection/database-client.js';
 import { type Database, MIGRATIONS_TABLE } from '../database.js';
 import { distribute, tablesToDistribute } from './distribution.js';
 

@@ -4,7 +4,7 @@ import { Batcher } from '../statements/batcher.js';
 import { isDatabaseUnavailable, isSessionUsable } from '../connection/error-meaning.js';
 import { PreparedStatement } from '../statements/prepared-statement.js';
 import { repeat } from '../connection/retry.js';
-import type { Columns, Execution, Executor, StatementInterceptor, StatementObserver } from '../connection/statement.js';
+import type { Columns, Execution, Executor } from '../connection/statement.js';
 
 /** Maximum time that a statement waits for a replica to be up to date. Afterwards the primary serves it. */
 const MAX_WAIT_MS = 100;
@@ -50,7 +50,7 @@ export interface ReplicaObserver {
  * Runs read statements on replicas that are up to date, otherwise on the primary. A replica is up to date if it has replayed
  * everything that the primary had committed at the time of the call, so reads are never stale (ADR 18).
  */
-export class Replicas {
+export class Replicas implements Executor {
   private readonly replicas: readonly Replica[];
   /** The primary's position at the time of a call or later. Concurrent calls share a statement. */
   private readonly positions = new Batcher<'position', Position>({ maxSize: 1, run: () => POSITION.run(this.primary(), []) });
@@ -61,11 +61,16 @@ export class Replicas {
   constructor(
     private readonly primary: () => Executor,
     pools: readonly ReplicaPool[],
-    /** Receives measurements from `PreparedStatement.run`. */
-    readonly observer?: StatementObserver,
-    private readonly interceptor?: StatementInterceptor,
   ) {
     this.replicas = pools.map((pool) => new Replica(pool, (name, problem) => this.replicaObserver?.changed(name, problem)));
+  }
+
+  get observer(): Executor['observer'] {
+    return this.primary().observer;
+  }
+
+  get interceptor(): Executor['interceptor'] {
+    return this.primary().interceptor;
   }
 
   /** Maps each replica to the reason why it is not used; undefined if it is used. */
@@ -83,13 +88,7 @@ export class Replicas {
   }
 
   /** Executes the statement like `DatabasePool.execute`. */
-  execute<Row>(execution: Execution<Row>): Promise<Row[]> {
-    if (!this.interceptor) return this.read(execution);
-    const { label: name, text, values } = execution;
-    return this.interceptor({ name, text, values, isReplicable: true }, () => this.read(execution));
-  }
-
-  private async read<Row>(execution: Execution<Row>): Promise<Row[]> {
+  async execute<Row>(execution: Execution<Row>): Promise<Row[]> {
     const rows = await this.readFromReplica(execution);
     this.replicaObserver?.read(rows ? 'replica' : 'primary');
     return rows ?? this.primary().execute(execution.copy());

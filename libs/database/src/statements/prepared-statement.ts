@@ -32,7 +32,10 @@ export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
   async run(pool: Executor, parameters: readonly (Value | Values)[]): Promise<Row[]> {
     const startedAt = performance.now();
     try {
-      return await pool.execute(this.execution(parameters));
+      const execution = this.execution(parameters);
+      const { interceptor } = pool;
+      if (!interceptor) return await pool.execute(execution);
+      return await interceptor({ name: this.label, text: this.text, values: execution.values }, () => pool.execute(execution));
     } finally {
       const [first] = parameters;
       pool.observer?.executed(this.label, (performance.now() - startedAt) / 1000, isArray(first) ? first.length : 1);

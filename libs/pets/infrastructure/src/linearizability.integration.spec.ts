@@ -20,11 +20,8 @@ const STEP = fc.record({
 });
 
 /** Delays the results of reads, so that more operations overlap. */
-const interceptor: StatementInterceptor = <Result>({ name = '' }: Statement, run: () => Result): Result => {
-  const result = run();
-  if (!/^(?:find|list) /.test(name)) return result;
-  return Promise.resolve(result).finally(() => sleep(3)) as Result;
-};
+const interceptor: StatementInterceptor = <Result>({ name = '' }: Statement, run: () => Promise<Result>) =>
+  /^(?:find|list) /.test(name) ? run().finally(() => sleep(3)) : run();
 
 let database: TestDatabase;
 let dataSources: Database[];
