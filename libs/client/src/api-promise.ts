@@ -1,7 +1,7 @@
 /** The response to the last attempt, whose body has been read. */
 export interface CompletedRequest {
   readonly response: Response;
-  /** The parsed body of the response. Undefined for a 204. */
+  /** The parsed body of the response. */
   readonly body: unknown;
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError, errorOf } from './errors.js';
 
 const BODY = '{"code":"rate_limited","message":"Too many requests.","status":429}';
@@ -16,14 +16,24 @@ describe('the error of a response', () => {
   });
 
   it('has the headers, the request id and the time to wait', () => {
-    jest.useFakeTimers({ now: Date.parse('2026-11-22T12:00:00Z') });
-    const response = new Response('', { status: 429, headers: { 'X-Request-Id': 'r-1', 'Retry-After': 'Sun, 22 Nov 2026 12:00:30 GMT' } });
+    const response = new Response('', { status: 429, headers: { 'X-Request-Id': 'r-1', 'Retry-After': '30' } });
     const error = errorOf(response, BODY);
     expect(error).toMatchObject({ headers: response.headers, requestId: 'r-1', retryAfter: 30_000 });
-    jest.useRealTimers();
     const other = errorOf(new Response('', { status: 429 }), BODY);
     expect([other.requestId, other.retryAfter]).toEqual([undefined, undefined]);
   });
+
+  it.each(['0', '7', '9'.repeat(400)])('has the time to wait of Retry-After: %s', (seconds) => {
+    const response = new Response('', { status: 429, headers: { 'Retry-After': seconds } });
+    expect(errorOf(response, BODY).retryAfter).toBe(Number(seconds) * 1000);
+  });
+
+  it.each(['', 'soon', '-5', '1.5', '1e3', 'Infinity', 'Sun, 22 Nov 2026 12:00:30 GMT'])(
+    'has no time to wait of Retry-After: %j',
+    (value) => {
+      expect(errorOf(new Response('', { status: 429, headers: { 'Retry-After': value } }), BODY).retryAfter).toBeUndefined();
+    },
+  );
 
   it.each(['', '<html>', 'null', '[]', '"x"', '{"code":"x"}', '{"message":"x"}', '{"code":7,"message":"x"}', '{"code":"x","message":7}'])(
     'has no code if a proxy sent the body %j',

@@ -1,5 +1,4 @@
 import type { KnownErrorCode } from './openapi.generated.js';
-import { parseRetryAfter } from './retry.js';
 
 /** A published error code, or a code of a later version of the service. */
 export type ErrorCode = KnownErrorCode | (string & {});
@@ -28,17 +27,15 @@ export class APIError extends Error {
     this.code = code;
   }
 
-  /**
-   * Whether the same request may succeed later. The client retries such a request up to `maxRetries` times before it throws, but a POST
-   * only with `Idempotency-Key` and a PATCH only with `If-Match`.
-   */
+  /** Whether the same request may succeed later. The client retries such a request up to `maxRetries` times before it throws. */
   get retryable(): boolean {
     return this.status !== undefined && RETRYABLE_STATUSES.has(this.status);
   }
 
-  /** Milliseconds to wait before the next attempt, from `Retry-After`. Undefined without that header. */
+  /** Milliseconds to wait before the next attempt, from `Retry-After`. Undefined if the header is not a number of seconds. */
   get retryAfter(): number | undefined {
-    return parseRetryAfter(this.headers?.get('Retry-After'), this.headers?.get('Date'));
+    const seconds = this.headers?.get('Retry-After') ?? '';
+    return /^\d+$/.test(seconds) ? Number(seconds) * 1000 : undefined;
   }
 }
 

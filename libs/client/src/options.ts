@@ -22,10 +22,8 @@ export interface ClientOptions extends Omit<RequestOptions, 'signal'> {
   apiKey: string | undefined;
   /** URL of the service without the version, such as `https://api.example.com`. */
   baseURL: string | undefined;
-  /** Upper limit of the random delay before the first retry, in milliseconds. It doubles for each further retry. Default: 500. */
+  /** Upper limit of the random delay before the first retry, in milliseconds. It doubles for each further retry, up to 8,000. Default: 500. */
   minRetryDelay?: number | undefined;
-  /** Upper limit of the random delay before any retry, in milliseconds. `Retry-After` may be longer. Default: 8,000. */
-  maxRetryDelay?: number | undefined;
   /** Sends the requests. Default: the global `fetch`. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
 }

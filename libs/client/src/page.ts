@@ -1,9 +1,8 @@
 import { APIPromise, type CompletedRequest } from './api-promise.js';
 import { APIConnectionError } from './errors.js';
 
-/** A link: its target in angle brackets, then its parameters with values that may be quoted strings. */
-const LINK = /<([^<>]*)>((?:[^<",]|"(?:[^"\\]|\\.)*"?)*)/g;
-const PARAMETER = /;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"?|([^\s;,"]*))/g;
+/** A link to the next page, as the service and proxies write it: the relation is the first parameter. */
+const NEXT = /<([^<>]*)>\s*;\s*rel\s*=\s*(?:"next"|next(?![\w-]))/i;
 
 /** A page of a list. Iteration visits its items and those of all following pages. */
 export class Page<T> implements AsyncIterable<T> {
@@ -22,22 +21,14 @@ export class Page<T> implements AsyncIterable<T> {
     return this.requestNext();
   }
 
-  /** Iterates over this page and all following pages. */
-  iterPages(): AsyncGenerator<Page<T>, void, undefined> {
-    return pagesFrom(this);
-  }
-
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    for await (const page of this.iterPages()) yield* page.data;
-  }
-}
-
-async function* pagesFrom<T>(first: Page<T>): AsyncGenerator<Page<T>, void, undefined> {
-  let page = first;
-  yield page;
-  while (page.hasNextPage()) {
-    page = await page.getNextPage();
-    yield page;
+    yield* this.data;
+    let next = this.requestNext;
+    while (next) {
+      const page = await next();
+      yield* page.data;
+      next = page.requestNext;
+    }
   }
 }
 
@@ -60,17 +51,8 @@ export class PagePromise<T> extends APIPromise<Page<T>> implements AsyncIterable
  * `baseURL`, and behind a proxy the service may not know that URL.
  */
 function nextQuery(header: string): URLSearchParams | undefined {
-  const target = findNext(header);
+  const target = NEXT.exec(header)?.[1];
   if (target === undefined) return undefined;
   if (!URL.canParse(target, 'http://localhost')) throw new APIConnectionError('The link to the next page is not a URL');
   return new URL(target, 'http://localhost').searchParams;
-}
-
-function findNext(header: string): string | undefined {
-  for (const [, target, parameters = ''] of header.matchAll(LINK)) {
-    const types = [...parameters.matchAll(PARAMETER)].find(([, name]) => name?.toLowerCase() === 'rel');
-    const relations = (types?.[2] ?? types?.[3] ?? '').toLowerCase().split(/\s+/);
-    if (relations.includes('next')) return target;
-  }
-  return undefined;
 }

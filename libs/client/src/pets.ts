@@ -3,7 +3,7 @@ import { isInt64 } from './exact-json.js';
 import type { components, operations } from './openapi.generated.js';
 import type { CreateOptions, RequestOptions } from './options.js';
 import type { PagePromise } from './page.js';
-import { create, listPage, retrieve } from './resource.js';
+import { listPage, post, retrieve } from './resource.js';
 import type { Transport } from './transport.js';
 
 export type Pet = components['schemas']['Pet'];
@@ -29,7 +29,7 @@ export class Pets {
 
   /** Adds a pet. All attempts have the same idempotency key, so retries never add a second pet. */
   create(pet: NewPet, options: CreateOptions = {}): APIPromise<Pet> {
-    return create(this.transport, PETS, pet, options);
+    return post(this.transport, PETS, pet, options);
   }
 
   /**

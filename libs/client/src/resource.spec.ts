@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { command, create, listPage, retrieve } from './resource.js';
+import { listPage, post, retrieve } from './resource.js';
 import { fetchOf, sent, transportOf } from './testing/scripted-fetch.js';
 
 const target = { path: '/visits', id: 9007199254740993n, subpath: 'cancel' };
@@ -8,8 +8,8 @@ it('all attempts of a command have one key, also a random one', async () => {
   const failed = () => new Response('{}', { status: 503 });
   const fetch = fetchOf(failed(), new Response('{"id":1}'), failed(), new Response('{"id":1}'));
   const transport = transportOf({ fetch, minRetryDelay: 1 });
-  expect(await command(transport, target, { reason: 'ill' }, {})).toEqual({ id: 1n });
-  await command(transport, target, undefined, { idempotencyKey: 'once' });
+  expect(await post(transport, target, { reason: 'ill' }, {})).toEqual({ id: 1n });
+  await post(transport, target, undefined, { idempotencyKey: 'once' });
   const [first, ...others] = sent(fetch).map(({ method, url, body, headers }) => [method, url, body, headers['idempotency-key']]);
   const url = 'https://store.example/v1/visits/9007199254740993/cancel';
   expect(first).toEqual(['POST', url, '{"reason":"ill"}', expect.stringMatching(/^"[0-9a-f]{32}"$/)]);
@@ -21,10 +21,9 @@ it.each(['null', '[]', '{}', '{"id":"1"}', '[{}]'])(
   async (body) => {
     const transport = transportOf({ fetch: async () => new Response(body), maxRetries: 0 });
     const rejection = { name: 'APIConnectionError', message: 'The response does not have the shape of the operation' };
-    await expect(create(transport, target, {}, {})).rejects.toMatchObject(rejection);
-    await expect(command(transport, target, {}, {})).rejects.toMatchObject(rejection);
+    await expect(post(transport, target, {}, {})).rejects.toMatchObject(rejection);
     await expect(retrieve(transport, target, 1n, {})).rejects.toMatchObject(rejection);
     if (body !== '[]') await expect(listPage(transport, target, {}, {})).rejects.toMatchObject(rejection);
-    await create(transport, { ...target, isResource: () => true }, {}, {});
+    await post(transport, { ...target, isResource: () => true }, {}, {});
   },
 );

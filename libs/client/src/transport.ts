@@ -7,10 +7,9 @@ import { retryDelay, sleep } from './retry.js';
 /** Maximum delay of a timer. A timer with a longer delay would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const VISIBLE_ASCII = /^[!-~]{1,255}$/;
-const DEFAULTS = { timeout: 30_000, maxRetries: 2, minRetryDelay: 500, maxRetryDelay: 8_000 };
+const DEFAULTS = { timeout: 30_000, maxRetries: 2, minRetryDelay: 500 };
 
 export interface APIRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   /** Appended to the path. */
   readonly id?: bigint;
@@ -18,6 +17,7 @@ export interface APIRequest {
   readonly subpath?: string;
   readonly query?: object;
   readonly body?: object | undefined;
+  /** Makes the request a POST. All attempts have this key, so retries have no second effect. */
   readonly idempotencyKey?: string;
   /** Returns whether a success can have this body. A portal or a proxy may have sent another one. */
   readonly isResult?: (body: unknown) => boolean;
@@ -37,16 +37,16 @@ export class Transport {
   }
 
   async send(request: APIRequest, requestOptions: RequestOptions = {}): Promise<CompletedRequest> {
-    const { method, body, idempotencyKey, isResult } = request;
+    const { body, idempotencyKey, isResult } = request;
     const { maxRetries, timeout, signal } = withDefaults(requestOptions, this.options);
     const url = this.prefix + targetOf(request);
     const headers = new Headers({ ...this.options.headers, ...requestOptions.headers });
     headers.set('Authorization', `Bearer ${this.options.apiKey}`);
-    if (body) headers.set('Content-Type', method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
+    if (body) headers.set('Content-Type', 'application/json');
     if (idempotencyKey !== undefined) headers.set('Idempotency-Key', quoted(idempotencyKey));
     // A redirect could turn a POST into a GET, or send the key to another origin.
+    const method = idempotencyKey === undefined ? 'GET' : 'POST';
     const init: RequestInit = { method, headers, body: body ? stringifyJson(body) : null, redirect: 'error' };
-    const retries = isIdempotent(method, headers) ? maxRetries : 0;
 
     for (let attempt = 1; ; attempt++) {
       try {
@@ -54,8 +54,8 @@ export class Transport {
         if (isResult && !isResult(completed.body)) throw new APIConnectionError('The response does not have the shape of the operation');
         return completed;
       } catch (error) {
-        if (!(error instanceof APIError) || !error.retryable || attempt > retries) throw error;
-        const delay = retryDelay(attempt, this.options, error.retryAfter);
+        if (!(error instanceof APIError) || !error.retryable || attempt > maxRetries) throw error;
+        const delay = retryDelay(attempt, this.options.minRetryDelay, error.retryAfter);
         if (delay === undefined) throw error;
         await sleep(delay, signal);
       }
@@ -89,7 +89,7 @@ export class Transport {
     }
     if (!response.ok) throw errorOf(response, text);
     try {
-      return { response, body: response.status === 204 ? undefined : parseJson(text) };
+      return { response, body: parseJson(text) };
     } catch (cause) {
       throw new APIConnectionError('The response is not valid JSON', { cause });
     }
@@ -103,12 +103,6 @@ function parseBaseUrl(text = ''): string {
   if (!/^https?:\/\/[^?#@]*$/.test(href))
     throw new TypeError('baseURL is required, and must be an http(s) URL without user name, query or fragment');
   return href.replace(/\/+$/, '');
-}
-
-/** Returns whether a request that succeeded has no second effect if it is repeated. */
-function isIdempotent(method: APIRequest['method'], headers: Headers): boolean {
-  if (method === 'POST') return headers.has('Idempotency-Key');
-  return method !== 'PATCH' || headers.has('If-Match');
 }
 
 function targetOf({ path, id, subpath, query = {} }: APIRequest): string {

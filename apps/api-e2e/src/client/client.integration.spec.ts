@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 
 const petsOf = (options: Partial<ClientOptions> = {}) =>
-  new AnimalStore({ apiKey: own.api.target.key, baseURL: proxy.url, minRetryDelay: 1, maxRetryDelay: 5, ...options }).pets;
+  new AnimalStore({ apiKey: own.api.target.key, baseURL: proxy.url, minRetryDelay: 1, ...options }).pets;
 const stored = async () => (await sql.query<{ id: string; name: string }>('SELECT id::text, name FROM pets.pets ORDER BY id')).rows;
 
 async function addPets(...names: readonly string[]): Promise<void> {

@@ -53,7 +53,7 @@ it('the guide shows what the service responds', async () => {
 it('the client books, lists, and repeats commands', async () => {
   const requests: string[] = [];
   const visits = new Visits({
-    ...{ apiKey: service.key, baseURL: service.url, minRetryDelay: 1, maxRetryDelay: 1 },
+    ...{ apiKey: service.key, baseURL: service.url, minRetryDelay: 1 },
     // Loses the response to the first attempt of each command.
     fetch: async (url, init) => {
       const response = await fetch(url, init);

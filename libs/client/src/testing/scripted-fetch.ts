@@ -2,9 +2,8 @@ import { jest } from '@jest/globals';
 import type { ClientOptions } from '../options.js';
 import { type APIRequest, Transport } from '../transport.js';
 
-export const LIST: APIRequest = { method: 'GET', path: '/pets' };
+export const LIST: APIRequest = { path: '/pets' };
 export const CREATE: APIRequest = {
-  method: 'POST',
   path: '/pets',
   body: { name: 'Rex', categoryId: 9007199254740993n },
   idempotencyKey: 'once',

@@ -1,5 +1,5 @@
 import type { APIPromise, ClientOptions, CreateOptions, PagePromise, RequestOptions } from '@animal-store/client';
-import { command, create, listPage, retrieve, Transport } from '@animal-store/client/resource';
+import { listPage, post, retrieve, Transport } from '@animal-store/client/resource';
 
 export interface NewVisit {
   readonly petId: bigint;
@@ -34,7 +34,7 @@ export class Visits {
   }
 
   create(visit: NewVisit, options: CreateOptions = {}): APIPromise<Visit> {
-    return create(this.transport, VISITS, visit, options);
+    return post(this.transport, VISITS, visit, options);
   }
 
   retrieve(id: bigint, options?: RequestOptions): APIPromise<Visit> {
@@ -42,10 +42,10 @@ export class Visits {
   }
 
   checkIn(id: bigint, options: CreateOptions = {}): APIPromise<Visit> {
-    return command(this.transport, { ...VISITS, id, subpath: 'check-in' }, undefined, options);
+    return post(this.transport, { ...VISITS, id, subpath: 'check-in' }, undefined, options);
   }
 
   cancel(id: bigint, options: CreateOptions = {}): APIPromise<Visit> {
-    return command(this.transport, { ...VISITS, id, subpath: 'cancel' }, undefined, options);
+    return post(this.transport, { ...VISITS, id, subpath: 'cancel' }, undefined, options);
   }
 }
