@@ -17,7 +17,7 @@ const COPIED_NAMES = [
   'docs',
   'libs',
   'tools/build.mjs',
-  'tools/package',
+  'tools/checks',
   'tools/start',
   'package.json',
   'tsconfig.base.json',

@@ -79,3 +79,33 @@ export const queries: readonly Query[] = [
     return expr === undefined ? [] : [{ usedIn: `variable ${name}`, expr: withoutVariables(expr), text: `{{${label}}}` }];
   }),
 ];
+
+export const dockerfile = readWorkspaceFile('Dockerfile');
+
+/** The base image of all stages, such as `node:26.10.0-trixie-slim`. */
+export const nodeImage = find(/^ARG NODE_IMAGE=(\S+)$/m);
+export const healthCheck = JSON.parse(find(/^HEALTHCHECK .*\\\n\s+CMD (\[.*\])$/m)) as readonly string[];
+export const command = JSON.parse(find(/^CMD (\[.*\])$/m)) as readonly string[];
+
+interface ComposeService {
+  readonly image?: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly ports?: readonly string[];
+  readonly profiles?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, unknown>>;
+  readonly restart?: string;
+  readonly healthcheck?: { readonly test: readonly string[] };
+}
+
+/** docker-compose.yml with its anchors merged and its variables as written. */
+export const compose = parse(readWorkspaceFile('docker-compose.yml'), { merge: true }) as {
+  readonly services: Readonly<Record<string, ComposeService>>;
+};
+
+function find(pattern: RegExp): string {
+  const [, found] = pattern.exec(dockerfile) ?? [];
+  if (found === undefined) throw new Error(`The Dockerfile does not match ${String(pattern)}`);
+  return found;
+}

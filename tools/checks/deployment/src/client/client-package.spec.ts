@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { publint } from 'publint';
 import { rolldown } from 'rolldown';
 
-const CLIENT = join(import.meta.dirname, '../../../../libs/client');
+const CLIENT = join(import.meta.dirname, '../../../../../libs/client');
 const MAX_GZIPPED_BYTES = 8 * 1024;
 
 interface PackedPackage {

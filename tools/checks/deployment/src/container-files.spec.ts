@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { compose, dockerfile, nodeImage, WORKSPACE } from './testing/container-files.js';
+import { compose, dockerfile, nodeImage, WORKSPACE } from './testing/files.js';
 
 const DCLINT = join(WORKSPACE, 'node_modules/dclint/bin/dclint.cjs');
 const FILE = join(WORKSPACE, 'docker-compose.yml');

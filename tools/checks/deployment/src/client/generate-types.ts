@@ -9,7 +9,7 @@ import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
 
 /** Path of the generated file. */
-export const GENERATED_FILE = new URL('../../../../libs/client/src/openapi.generated.ts', import.meta.url);
+export const GENERATED_FILE = new URL('../../../../../libs/client/src/openapi.generated.ts', import.meta.url);
 
 const HEADER = '// Generated from docs/openapi.json by `npx nx openapi api`, without responses and header fields. Do not edit.\n\n';
 const BIGINT = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { GENERATED_FILE, generateTypes } from './generate-types.js';
 
 const read = (file: URL) => readFileSync(file, 'utf8');
-const DOCUMENT = read(new URL('../../../../docs/openapi.json', import.meta.url));
+const DOCUMENT = read(new URL('../../../../../docs/openapi.json', import.meta.url));
 
 const documentWith = (schemas: object, { paths = {}, components = {} } = {}) =>
   JSON.stringify({

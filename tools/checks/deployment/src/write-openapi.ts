@@ -6,5 +6,5 @@ import { createOpenApiText } from '@animal-store/api/openapi';
 import { GENERATED_FILE, generateTypes } from './client/generate-types.js';
 
 const text = await createOpenApiText(readConfig({ DATABASE_URL: 'postgres://unused', LOG_LEVEL: 'error' }));
-writeFileSync(join(import.meta.dirname, '../../../docs/openapi.json'), text);
+writeFileSync(join(import.meta.dirname, '../../../../docs/openapi.json'), text);
 writeFileSync(GENERATED_FILE, await generateTypes(text));

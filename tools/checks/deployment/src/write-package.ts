@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkPackages, collectLicences, createSbom, type LockedPackages, type Manifest } from './third-party.js';
 
-const WORKSPACE = join(import.meta.dirname, '../../..');
+const WORKSPACE = join(import.meta.dirname, '../../../..');
 /** The name in the packaged package.json. Only a folder with this name in its package.json is overwritten. */
 const NAME = 'animal-store-service';
 const APPS = ['apps/api', 'apps/cli'];
