@@ -32,8 +32,7 @@ export { replicaLag, type ReplicaObserver, type Replicas } from './replicas/repl
 
 // batching: the repository of the hot path, and idempotency keys.
 export { BatchedRepository, type EntityWithId, type Filter, type InsertOnceResult, type NewRow } from './batching/batched-repository.js';
-export { ExpireIdempotencyKeys } from './batching/expire-idempotency-keys.js';
-export { IdempotencyKeyEntity } from './batching/idempotency-key.entity.js';
+export { ExpireIdempotencyKeys, IdempotencyKeyEntity } from './batching/idempotency-keys.js';
 export {
   /** @public For commands, which `pets` does not have. */
   runOnce,

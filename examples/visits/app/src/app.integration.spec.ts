@@ -126,11 +126,11 @@ describe('a visit', () => {
 });
 
 describe('the list of visits', () => {
-  it.each(['startsAt', '-startsAt'])('has links in the order %s, with filters and a range, without notes', async (sort) => {
+  it.each(['startsAt', '-startsAt'])('has links in the order %s, with filters and a range', async (sort) => {
     const { json: pet } = await send('POST', '/v1/pets', { body: { name: 'Mia', categoryId: 1 } });
     const booked: Json[] = [];
     for (let count = 0; count < 5; count++) booked.push((await book({ petId: pet['id'], notes: 'Bites' })).json);
-    const expected = booked.slice(1, 4).map(({ notes: _notes, ...visit }) => visit);
+    const expected = booked.slice(1, 4);
     const [from, to] = [booked[1]?.['startsAt'], booked[4]?.['startsAt']].map(String);
     const visited: unknown[] = [];
     let next: string | undefined = `/v1/visits?limit=2&status=booked&petId=${String(pet['id'])}&sort=${sort}&from=${from}&to=${to}`;

@@ -1,5 +1,5 @@
 import { DomainError, type Page, type PageRequest } from '@animal-store/kernel';
-import { type Visit, VISIT_NOT_FOUND, type VisitFilter, type VisitReader, type VisitSummary } from '@animal-store/visits-domain';
+import { type Visit, VISIT_NOT_FOUND, type VisitFilter, type VisitReader } from '@animal-store/visits-domain';
 
 export class GetVisit {
   constructor(private readonly visits: VisitReader) {}
@@ -15,7 +15,7 @@ export class GetVisit {
 export class ListVisits {
   constructor(private readonly visits: VisitReader) {}
 
-  execute(filter: VisitFilter, page: PageRequest<'startsAt'>): Promise<Page<VisitSummary>> {
+  execute(filter: VisitFilter, page: PageRequest<'startsAt'>): Promise<Page<Visit>> {
     return this.visits.list(filter, page);
   }
 }

@@ -18,7 +18,6 @@ import {
   type VisitReader,
   type VisitRepository,
   VisitStatus,
-  type VisitSummary,
 } from '@animal-store/visits-domain';
 
 const DAY_MS = 24 * 3_600_000;
@@ -71,7 +70,7 @@ export class CancelOverdueVisits {
     const order = { by: 'startsAt', to: new Date(this.clock.now().getTime() - DAY_MS) } as const;
     // Another request may have changed a visit since it was listed.
     const change = (visit: Visit) => (visit.status === VisitStatus.Booked ? moveVisit(visit, VisitStatus.Cancelled) : visit);
-    let page: Page<VisitSummary> | undefined;
+    let page: Page<Visit> | undefined;
     do {
       page = await this.reader.list({ status: VisitStatus.Booked }, { limit: MAX_PAGE_SIZE, order, after: page?.next });
       for (const { id } of page.items) await this.visits.change(id, { name: 'cancelOverdueVisits', event: VisitCancelled, change });

@@ -10,7 +10,6 @@ export {
   VISIT_NOTES_MAX_LENGTH,
   VISIT_REASON_MAX_LENGTH,
   VisitStatus,
-  type VisitSummary,
 } from './visit.js';
 export { INVALID_VISIT, PET_UNKNOWN, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VISIT_OVERLAPS } from './visit-errors.js';
 export { type VisitCommand, VisitDays, type VisitFilter, VisitReader, VisitRepository } from './visit-repository.js';

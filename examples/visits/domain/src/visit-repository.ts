@@ -1,5 +1,5 @@
 import type { EventDefinition, IdempotencyKey, Page, PageRequest, Outcome, Precondition } from '@animal-store/kernel';
-import type { NewVisit, Visit, VisitStatus, VisitSummary } from './visit.js';
+import type { NewVisit, Visit, VisitStatus } from './visit.js';
 
 export interface VisitCommand {
   /** Distinguishes the commands of one idempotency key. */
@@ -45,7 +45,7 @@ export interface VisitFilter {
 export abstract class VisitReader {
   abstract find(id: bigint): Promise<Visit | undefined>;
 
-  abstract list(filter: VisitFilter, page: PageRequest<'startsAt'>): Promise<Page<VisitSummary>>;
+  abstract list(filter: VisitFilter, page: PageRequest<'startsAt'>): Promise<Page<Visit>>;
 }
 
 /** Counts visits per day. */

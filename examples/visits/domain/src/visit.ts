@@ -58,9 +58,6 @@ export interface Visit extends NewVisit {
   readonly id: bigint;
 }
 
-/** A visit in a list. */
-export type VisitSummary = Omit<Visit, 'notes'>;
-
 /** @throws DomainError VISIT_NOT_BOOKED */
 export function moveVisit(visit: Visit, status: VisitStatus): Visit {
   if (visit.status !== VisitStatus.Booked) throw new DomainError(VISIT_NOT_BOOKED);

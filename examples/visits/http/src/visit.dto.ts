@@ -26,7 +26,7 @@ const IsVisitMinutes = () => Rule(VISIT_MINUTES_RULE, isVisitMinutes);
 const ID = { ...INT64_SCHEMA, description: 'Identifier assigned by the service on creation.', example: EXAMPLE_ID };
 const text = (maxLength: number, description: string, example: string) =>
   ({ type: 'string', minLength: 1, maxLength, pattern: VISIBLE_TEXT_PATTERN, description, example }) as const;
-const NOTES = text(VISIT_NOTES_MAX_LENGTH, 'Notes for the vet, or null. Not in lists.', 'Bites');
+const NOTES = text(VISIT_NOTES_MAX_LENGTH, 'Notes for the vet, or null.', 'Bites');
 
 /** What requests and responses have in common. */
 abstract class VisitValues {
@@ -56,19 +56,15 @@ export class NewVisitDto extends VisitValues {
   notes?: string | null;
 }
 
-/** The schema of an item of the list. */
-@ApiSchema({ name: 'VisitSummary' })
-export class VisitSummaryDto extends VisitValues {
+/** The schema of a response in the OpenAPI document. The response body is the return value of the use case. */
+@ApiSchema({ name: 'Visit' })
+export class VisitDto extends VisitValues {
   @ApiProperty(ID)
   id!: bigint;
 
   @ApiProperty({ enum: VisitStatus, enumName: 'VisitStatus', description: 'Progress of the visit.', example: VisitStatus.Booked })
   status!: VisitStatus;
-}
 
-/** The schema of a response in the OpenAPI document. The response body is the return value of the use case. */
-@ApiSchema({ name: 'Visit' })
-export class VisitDto extends VisitSummaryDto {
   @ApiProperty({ ...NOTES, nullable: true })
   notes!: string | null;
 }

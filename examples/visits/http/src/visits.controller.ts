@@ -31,7 +31,7 @@ import { Body, Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/commo
 import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { ListVisitsQuery } from './list-visits.query.js';
-import { ListTreatmentsQuery, NewTreatmentDto, NewVisitDto, TreatmentDto, VisitDto, VisitSummaryDto } from './visit.dto.js';
+import { ListTreatmentsQuery, NewTreatmentDto, NewVisitDto, TreatmentDto, VisitDto } from './visit.dto.js';
 
 const PATH = '/v1/visits';
 const treatmentsOf = (visitId: bigint) => `${PATH}/${String(visitId)}/treatments`;
@@ -41,7 +41,7 @@ const VisitId = () => IdParam('visitId', VISIT_NOT_FOUND, 'Identifier of the vis
 const FIRST = { value: new Date('2030-01-07T09:00:00.000Z'), id: 20n };
 
 @ApiTags('visits')
-@ApiExtraModels(VisitDto, VisitSummaryDto, TreatmentDto)
+@ApiExtraModels(VisitDto, TreatmentDto)
 @Controller({ path: 'visits', version: '1' })
 export class VisitsController {
   constructor(
@@ -59,7 +59,7 @@ export class VisitsController {
   @RequireScopes('visits:read')
   @Revalidated()
   @ApiOperation({ operationId: 'listVisits', summary: 'List all visits', description: 'Returns one page in the order of `startsAt`.' })
-  @ApiOkResponse({ schema: VISITS, description: 'One page, without notes', headers: pageHeaders(PATH, { sort: 'startsAt' }, FIRST) })
+  @ApiOkResponse({ schema: VISITS, description: 'One page', headers: pageHeaders(PATH, { sort: 'startsAt' }, FIRST) })
   async listVisits(@Query() query: ListVisitsQuery, @Res({ passthrough: true }) reply: FastifyReply): Promise<JsonText> {
     const url = this.publicUrl.of(PATH);
     const request = query.pageOf(url, 'startsAt', query);

@@ -47,7 +47,7 @@ export class VisitsModule {
   static readonly tag = { name: 'visits', description: 'The appointment book of a veterinary practice.' } as const;
   /** Named schemas of the OpenAPI document that have no class. */
   static readonly schemas = {
-    Visits: { type: 'array', items: { $ref: '#/components/schemas/VisitSummary' } },
+    Visits: { type: 'array', items: { $ref: '#/components/schemas/Visit' } },
     Treatments: { type: 'array', items: { $ref: '#/components/schemas/Treatment' } },
   } as const;
 }

@@ -26,7 +26,7 @@ export class AloneQueue {
       } catch (error) {
         if (!isLockTimeout(error) || performance.now() > deadline) throw error;
       } finally {
-        this.slots.release();
+        this.slots.release(false);
       }
     }
   }

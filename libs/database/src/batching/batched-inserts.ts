@@ -5,14 +5,20 @@ import type { DatabasePool } from '../connection/database-pool.js';
 import { isRowError } from '../connection/error-meaning.js';
 import { retryRead } from '../connection/retry.js';
 import { Batcher, type BatchSlots } from '../statements/batcher.js';
-import { findRecordedStatement, type Recorded } from '../statements/find-statements.js';
-import { insertManyStatement, insertOneStatement, insertStatement, type Stored } from '../statements/insert-statements.js';
+import {
+  findRecordedStatement,
+  insertManyStatement,
+  insertOneStatement,
+  insertStatement,
+  type Recorded,
+  type Stored,
+} from '../statements/insert-statements.js';
 import { arraysOf, type PreparedStatement, type Values } from '../statements/prepared-statement.js';
 import type { Sharding } from '../statements/sharding.js';
 import type { Table } from '../statements/table.js';
 import { uniqueColumnsOf } from '../statements/unique-columns.js';
 import { AloneQueue, isWaiting } from './alone.js';
-import { keyTableOf } from './idempotency-key.entity.js';
+import { keyTableOf } from './idempotency-keys.js';
 
 const MAX_INSERTS = 128;
 const UNIQUE_VIOLATION = '23505';
@@ -28,7 +34,7 @@ interface InsertOptions<Result> {
   readonly metadata: EntityMetadata;
   readonly table: Table;
   readonly sharding: Sharding;
-  readonly connections: BatchSlots;
+  readonly slots: BatchSlots;
   readonly event?: EventDefinition | undefined;
   /** The table of the keys. Without it, calls have no keys. */
   readonly keys?: EntityMetadata;
@@ -54,8 +60,8 @@ export class BatchedInserts<Result> {
   private readonly findRecorded: PreparedStatement<Recorded> | undefined;
 
   constructor(private readonly options: InsertOptions<Result>) {
-    const { metadata, table, sharding, event, maxWaitMs, connections } = options;
-    this.batcher = new Batcher({ maxSize: MAX_INSERTS, isItemError: isRowError, connections, run: (calls) => this.run(calls) });
+    const { metadata, table, sharding, event, maxWaitMs, slots } = options;
+    this.batcher = new Batcher({ maxSize: MAX_INSERTS, isItemError: isRowError, slots, run: (calls) => this.run(calls) });
     const keys = options.keys && keyTableOf(options.keys);
     // Those of a distributed table are not handled.
     const unique = sharding.insertsOne ? uniqueColumnsOf(metadata, table) : undefined;
@@ -73,24 +79,33 @@ export class BatchedInserts<Result> {
     return this.batcher.submit(call);
   }
 
+  /**
+   * Inserts the rows of a batch in one statement. The outcome of each call is one of these:
+   * - Its row was stored: this is the result.
+   * - Its key exists: the result is that of the first call with the key.
+   * - The statement failed, and stored nothing, because another transaction has just recorded the key of another call: it joins the next batch.
+   * - The statement waited for a lock or was a victim of a deadlock, and stored nothing: the call runs alone, until it gets the lock.
+   * - Its row was skipped, because its unique values exist or a trigger rejected it: the call runs alone, and fails with the reason.
+   *
+   * All other errors fail the batch. If it is the error of a row, `Batcher` runs both halves of the batch, until only this row fails.
+   */
   private async run(calls: readonly InsertCall[]): Promise<(Result | Promise<Result>)[]> {
-    let inserted: ReadonlyMap<number, object> = new Map();
-    let failure: unknown;
+    let stored: ReadonlyMap<number, object> = new Map();
+    let failure: 'key taken' | 'waiting' | undefined;
     try {
-      inserted = await this.insert(calls);
+      stored = await this.insert(calls);
     } catch (error) {
-      if (!isWaiting(error) && !this.isKeyTaken(error)) throw error;
-      failure = error;
+      failure = isWaiting(error) ? 'waiting' : this.isKeyTaken(error) ? 'key taken' : undefined;
+      if (!failure) throw error;
     }
-    const recorded = await this.find(calls.filter((_, index) => !inserted.has(index)));
+    const recorded = await this.find(calls.filter((_, index) => !stored.has(index)));
     return calls.map((call, index) => {
-      const row = inserted.get(index);
+      const row = stored.get(index);
       if (row) return this.options.toResult(row, call);
       const record = recorded.get(call);
       if (record) return this.options.replay(record);
-      // The key of another call failed the statement.
-      if (failure !== undefined && !isWaiting(failure)) return this.submit(call);
-      return this.alone.run(() => this.insertAlone(call, failure ? this.insertRows : this.insertOrFail));
+      if (failure === 'key taken') return this.submit(call);
+      return this.alone.run(() => this.insertAlone(call, failure === 'waiting' ? this.insertRows : this.insertOrFail));
     });
   }
 

@@ -1,4 +1,4 @@
-import { INT64_MAX, INT64_MIN, JsonPage, JsonText, type Order, type OrderValue, type PageRequest } from '@animal-store/kernel';
+import { INT64_MAX, INT64_MIN, JsonPage, JsonText, type PageRequest } from '@animal-store/kernel';
 import { isReadItemError } from '../connection/error-meaning.js';
 import { retryRead } from '../connection/retry.js';
 import type { Executor } from '../connection/statement.js';
@@ -20,11 +20,8 @@ interface ListOptions {
   readonly sharding: Sharding;
   readonly executor: Executor;
   readonly slots: BatchSlots;
-  readonly connections: BatchSlots;
   /** The lists of the entity in its persistence. */
   readonly declared: readonly List[];
-  /** The properties of an item. The default is all columns. */
-  readonly listed: readonly PropertyKey[] | undefined;
 }
 
 type Filter = Readonly<Record<string, unknown>>;
@@ -34,75 +31,53 @@ type Pages<Item> = Batcher<PageParameters, JsonPage<Item>>;
 
 /** Runs concurrent calls for pages of a repository in shared statements. */
 export class BatchedLists<Item> {
-  /** One per statement, by the names of the filters, whether they are null, and the order. */
+  /** One per statement, by the names of the filters and the order. */
   private readonly pages = new Map<string, Pages<Item>>();
 
   constructor(private readonly options: ListOptions) {}
 
-  async find(filter: Filter, request: PageRequest<string>): Promise<JsonPage<Item>> {
+  async find(filter: Filter, { limit, after, order }: PageRequest<string>): Promise<JsonPage<Item>> {
     const parameters: Value[] = [];
-    let names = '';
-    let key = '';
-    for (const column of this.options.table.columns) {
-      const value = checkedValue(column.property, filter[column.property]);
+    let shape = '';
+    for (const { property } of this.options.table.columns) {
+      const value = checkedValue(property, filter[property]);
       if (value === undefined) continue;
-      names += value === null ? `${column.property} null ` : `${column.property} `;
-      if (value === null) continue;
+      shape += `${property} `;
       parameters.push(value);
-      key += `${elementOf(value)} `;
     }
-    const { limit, order } = request;
-    if (order) return this.findOrdered(filter, request, order, parameters, names);
-    const after = request.after?.id;
-    // No row comes after the greatest identifier.
-    const [first, size] = after === INT64_MAX ? [after, -1] : [after === undefined ? INT64_MIN : after + 1n, limit];
-    parameters.push(first, size);
-    const pages = this.pages.get(names) ?? this.addPages(names, filter);
-    return pages.submit(parameters, `${key}${String(after)} ${String(size)}`);
-  }
-
-  private findOrdered(
-    filter: Filter,
-    { limit, after }: PageRequest<string>,
-    order: Order,
-    parameters: Value[],
-    names: string,
-  ): Promise<JsonPage<Item>> {
+    if (!order) {
+      // No row comes after the greatest identifier.
+      const first = after === undefined ? INT64_MIN : after.id === INT64_MAX ? INT64_MAX : after.id + 1n;
+      parameters.push(first, after?.id === INT64_MAX ? -1 : limit);
+      return (this.pages.get(shape) ?? this.addPages(shape, filter)).submit(parameters, parameters.map(elementOf).join(' '));
+    }
     const { by, descending = false } = order;
     const [from, to] = [checkedValue('from', order.from), checkedValue('to', order.to)];
     const [bound, end] = descending ? [to, from] : [from, to];
-    let start: ListOrder['start'];
-    if (after?.value !== undefined && isInRange(after.value, order)) {
-      start = 'after';
-      parameters.push(checkedValue('after.value', after.value), checkedValue('after.id', after.id));
-    } else if (bound !== undefined) {
-      start = 'bound';
-      parameters.push(bound);
-    }
+    const start = after ? 'after' : bound === undefined ? undefined : 'bound';
+    if (after) parameters.push(checkedValue('after.value', after.value), checkedValue('after.id', after.id));
+    else if (start) parameters.push(bound);
     const hasEnd = end !== undefined;
     if (hasEnd) parameters.push(end);
     parameters.push(limit);
-    const shape = `${names}order ${by} ${String(descending)} ${String(start)} ${String(hasEnd)}`;
+    shape += `order ${by} ${String(descending)} ${String(start)} ${String(hasEnd)}`;
     const pages = this.pages.get(shape) ?? this.addPages(shape, filter, { by, descending, start, hasEnd });
     return pages.submit(parameters, parameters.map(elementOf).join(' '));
   }
 
   private addPages(shape: string, filter: Filter, order?: Omit<ListOrder, 'column'> & { readonly by: string }): Pages<Item> {
-    const { table, sharding, declared, listed, slots, connections } = this.options;
-    const nulls = table.columns.filter(({ property }) => filter[property] === null);
-    const filters = table.columns.filter((column) => filter[column.property] !== undefined && !nulls.includes(column));
-    const columns = listedColumns(table, listed);
-    assertDeclared(declared, table, [...filters, ...nulls], order?.by);
+    const { table, sharding, declared, slots } = this.options;
+    const filters = table.columns.filter(({ property }) => filter[property] !== undefined);
+    assertDeclared(declared, table, filters, order?.by);
     const statement = listStatement(
       table,
-      { filters, nulls, columns, order: order && { ...order, column: orderColumn(table, columns, order.by, filters.concat(nulls)) } },
+      { filters, order: order && { ...order, column: orderColumn(table, order.by, filters) } },
       sharding,
     );
     const pages: Pages<Item> = new Batcher({
       maxSize: MAX_PAGES,
       maxWaiting: MAX_WAITING_PAGES,
       slots,
-      connections,
       isItemError: isReadItemError,
       run: (requested: readonly PageParameters[]) => this.run(statement, requested),
     });
@@ -118,32 +93,12 @@ export class BatchedLists<Item> {
   }
 }
 
-/** Compares two values of one type: texts by their bytes, like PostgreSQL with the collation "C". */
-export function compareOrderValues(one: OrderValue, other: OrderValue): number {
-  if (typeof one === 'string') return Buffer.compare(Buffer.from(one), Buffer.from(other as string));
-  return one < other ? -1 : Number(one > other);
-}
-
-/** Whether the list continues after the position. If the position precedes the range, it starts with the range. */
-function isInRange(value: OrderValue, { descending, from, to }: Order): boolean {
-  if (descending) return to === undefined || compareOrderValues(value, to) < 0;
-  return from === undefined || compareOrderValues(value, from) >= 0;
-}
-
-function listedColumns({ label, columns }: Table, listed: readonly PropertyKey[] | undefined): readonly Column[] {
-  const unknown = listed?.find((name) => !columns.some(({ property }) => property === name));
-  if (unknown !== undefined)
-    throw new Error(`${label}: ${String(unknown)} cannot be in a list, because it has no column that is selected.`);
-  return listed ? columns.filter(({ property }) => listed.includes(property)) : columns;
-}
-
-function orderColumn({ label }: Table, columns: readonly Column[], by: string, filters: readonly Column[]): Column {
+function orderColumn({ label, columns }: Table, by: string, filters: readonly Column[]): Column {
   const column = columns.find(({ property }) => property === by);
-  if (!column) throw new Error(`${label}: ${by} cannot order a list, because it is not a column of its items.`);
-  if (column.isNullable) throw new Error(`${label}: ${by} cannot order a list, because it is nullable.`);
-  if (filters.includes(column)) throw new Error(`${label}: ${by} cannot both order and filter a list; use \`from\` and \`to\`.`);
-  if (!ORDER_TYPES.includes(column.type)) throw new Error(`${label}: ${by} cannot order a list, because its type is ${column.type}.`);
-  return column;
+  if (column && ORDER_TYPES.includes(column.type) && !column.isNullable && !filters.includes(column)) return column;
+  throw new Error(
+    `${label}: ${by} cannot order a list. It must be a column that is not nullable and not a filter, of the type ${ORDER_TYPES.join(', ')}.`,
+  );
 }
 
 /** @throws Error if no index of the list is required */

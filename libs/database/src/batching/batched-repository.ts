@@ -11,16 +11,15 @@ import type { DatabasePool } from '../connection/database-pool.js';
 import { isReadItemError, isRowError } from '../connection/error-meaning.js';
 import { retryRead } from '../connection/retry.js';
 import { Database } from '../database.js';
-import { Batcher, BatchSlots, MAX_CONNECTIONS } from '../statements/batcher.js';
-import { findOneStatement, findStatement, type Recorded } from '../statements/find-statements.js';
-import { STORED } from '../statements/insert-statements.js';
-import { checkedValue, type PreparedStatement, type Values } from '../statements/prepared-statement.js';
+import { Batcher, BatchSlots } from '../statements/batcher.js';
+import { type Recorded, STORED } from '../statements/insert-statements.js';
+import { checkedValue, PreparedStatement, type Values } from '../statements/prepared-statement.js';
 import { isPublishing } from '../statements/publication.js';
 import { isSharded, shardingOf } from '../statements/sharding.js';
-import { Table } from '../statements/table.js';
-import { BatchedInserts, type InsertCall } from './batched-inserts.js';
+import { names, Table } from '../statements/table.js';
+import { BatchedInserts } from './batched-inserts.js';
 import { BatchedLists } from './batched-lists.js';
-import { type IdempotencyKeyEntity, keyReused } from './idempotency-key.entity.js';
+import { type IdempotencyKeyEntity, keyReused } from './idempotency-keys.js';
 
 /** An entity whose identifier PostgreSQL generates: `@PrimaryGeneratedColumn('identity', { type: 'bigint' }) id!: bigint`. */
 export interface EntityWithId {
@@ -37,11 +36,10 @@ export type NewRow<Entity extends EntityWithId> = {
   ]: Entity[Property];
 };
 
-/**
- * Selects rows with exactly these values, null included. Undefined members are ignored. Requires an index on the columns, in the order of
- * the entity, and the identifier.
- */
-export type Filter<Entity extends EntityWithId> = { readonly [Property in keyof NewRow<Entity>]?: NewRow<Entity>[Property] | undefined };
+/** Selects rows with exactly these values. Undefined members are ignored. Requires an index; see `Persistence.lists`. */
+export type Filter<Entity extends EntityWithId> = {
+  readonly [Property in keyof NewRow<Entity>]?: NonNullable<NewRow<Entity>[Property]> | undefined;
+};
 
 export interface InsertOnceResult<Entity extends EntityWithId> {
   /** The row as the first call with the key stored it. */
@@ -52,30 +50,26 @@ export interface InsertOnceResult<Entity extends EntityWithId> {
   readonly replayed: boolean;
 }
 
-/** An item of a page. */
-export type Item<Entity extends EntityWithId, Listed extends keyof NewRow<Entity>> = Pick<Entity, 'id' | Listed>;
+/** The properties that may order a list: all except nullable ones and booleans. */
+export type OrderProperty<Entity extends EntityWithId> = {
+  [Property in keyof NewRow<Entity>]: Entity[Property] extends OrderValue ? Property & string : never;
+}[keyof NewRow<Entity>];
 
-/** The properties that may order a list: those of the items, except nullable ones and booleans. */
-export type OrderProperty<Entity extends EntityWithId, Listed extends keyof NewRow<Entity>> = {
-  [Property in Listed]: Entity[Property] extends OrderValue ? Property & string : never;
-}[Listed];
-
-export interface BatchedRepositoryOptions<Listed> {
+export interface BatchedRepositoryOptions {
   /** The event of each inserted row. It has the row's identifier as that of its aggregate, and the columns with the names of its members. */
   readonly publishes?: EventDefinition;
-  /** The properties of an item in a page, in addition to the identifier. The default is all. `findById` returns all. */
-  readonly columns?: readonly Listed[];
 }
 
 const MAX_FINDS = 256;
-
 const CONCURRENT_READS = 2;
+/** One without keys and one with keys. */
+const CONCURRENT_INSERTS = 2;
 
 /**
  * Wraps a TypeORM repository and runs concurrent calls in one statement. Concurrent inserts commit together. Each read sees all writes
  * that were committed before the call. Names and types come from the entity.
  */
-export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof NewRow<Entity> = keyof NewRow<Entity>> {
+export class BatchedRepository<Entity extends EntityWithId> {
   private pool!: DatabasePool;
   private table!: Table;
   private inserts!: BatchedInserts<Entity>;
@@ -83,15 +77,16 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
   private keyedInserts: BatchedInserts<InsertOnceResult<Entity>> | undefined;
   private readonly pendingByKey = new Map<string, Promise<InsertOnceResult<Entity>>>();
   private find!: PreparedStatement<object>;
+  /** A call that runs alone has its own statement, because PostgreSQL executes it faster. */
   private findOne!: PreparedStatement<object>;
   private finds!: Batcher<bigint, Entity | undefined>;
-  private lists!: BatchedLists<Item<Entity, Listed>>;
+  private lists!: BatchedLists<Entity>;
 
   /** @param keys stores the idempotency keys of `insertOnce` */
   constructor(
     private readonly repository: Repository<Entity>,
     private readonly keys?: Repository<IdempotencyKeyEntity>,
-    private readonly options: BatchedRepositoryOptions<Listed> = {},
+    private readonly options: BatchedRepositoryOptions = {},
   ) {
     Database.of(repository.manager).whenInitialized((database) => {
       this.prepare(database);
@@ -108,76 +103,67 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
       throw new Error(`${metadata.name} and ${keys.name} must both be sharded, or both be in \`unsharded\`.`);
     const table = new Table(metadata);
     const sharding = shardingOf(metadata, settings);
-    const event = isPublishing(settings) ? this.options.publishes : undefined;
-    const replay = (recorded: Recorded) => this.replay(recorded);
-    const insertOptions = {
-      ...{ pool, metadata, table, sharding, event, maxWaitMs: settings.statementTimeoutMs || Infinity },
-      // Inserts that wait for a lock of the table, with and without keys, leave connections to other tables.
-      connections: new BatchSlots(MAX_CONNECTIONS),
-    };
     this.pool = pool;
     this.table = table;
+
+    const event = isPublishing(settings) ? this.options.publishes : undefined;
+    const insertOptions = { pool, metadata, table, sharding, event, maxWaitMs: settings.statementTimeoutMs || Infinity };
+    const insertSlots = new BatchSlots(CONCURRENT_INSERTS);
     this.inserts = new BatchedInserts({
       ...insertOptions,
+      slots: insertSlots,
       toResult: (row) => row as Entity,
-      replay: async (recorded) => (await replay(recorded)).row,
+      replay: async (recorded) => (await this.replay(recorded)).row,
     });
-    const toResult = (row: object, { request }: InsertCall) => ({
-      row: row as Entity,
-      request: request as NewRow<Entity>,
-      replayed: false,
-    });
-    this.keyedInserts = keys && new BatchedInserts({ ...insertOptions, keys, toResult, replay });
+    this.keyedInserts =
+      keys &&
+      new BatchedInserts({
+        ...insertOptions,
+        slots: insertSlots,
+        keys,
+        toResult: (row, { request }) => ({ row: row as Entity, request: request as NewRow<Entity>, replayed: false }),
+        replay: (recorded) => this.replay(recorded),
+      });
 
+    const select = `SELECT ${names([table.id, ...table.columns])} FROM ${table.name} WHERE ${table.id.name}`;
+    this.find = new PreparedStatement(`find ${table.label}`, `${select} = ANY (${sharding.ids})`, table.toRow);
+    this.findOne = new PreparedStatement(`find one ${table.label}`, `${select} = $1`, table.toRow);
     const slots = new BatchSlots(CONCURRENT_READS);
-    const connections = new BatchSlots(MAX_CONNECTIONS);
-    this.find = findStatement(table, sharding);
-    this.findOne = findOneStatement(table);
-    this.finds = new Batcher({ maxSize: MAX_FINDS, slots, connections, isItemError: isReadItemError, run: (ids) => this.runFinds(ids) });
+    this.finds = new Batcher({ maxSize: MAX_FINDS, slots, isItemError: isReadItemError, run: (ids) => this.runFinds(ids) });
     this.lists = new BatchedLists({
       table,
       sharding,
       executor: replicas ?? pool,
       // Pages may wait for a replica. With separate slots, `findById` does not wait for pages.
       slots: replicas ? new BatchSlots(CONCURRENT_READS) : slots,
-      connections: replicas ? new BatchSlots(MAX_CONNECTIONS) : connections,
       declared: settings.persistence.flatMap(({ lists = [] }) => lists.filter(({ entity }) => entity === metadata.target)),
-      listed: this.options.columns,
     });
   }
 
   /** Inserts a row and resolves with what was stored, after the commit. A row that violates a constraint fails without affecting others. */
-  insert(row: NewRow<Entity>): Promise<Entity> {
-    return orRejected(() => this.inserts.submit({ request: row, values: this.valuesOf(row) }));
+  async insert(row: NewRow<Entity>): Promise<Entity> {
+    return this.inserts.submit({ request: row, values: this.valuesOf(row) });
   }
 
   /**
    * Inserts the row and its key in one transaction. If the key exists, returns the row of the first call, even for concurrent calls
    * in other processes. The caller checks whether the request of that call equals its own.
    */
-  insertOnce(row: NewRow<Entity>, key: IdempotencyKey): Promise<InsertOnceResult<Entity>> {
+  async insertOnce(row: NewRow<Entity>, key: IdempotencyKey): Promise<InsertOnceResult<Entity>> {
+    if (!this.keyedInserts) throw new Error('insertOnce requires a repository for idempotency keys.');
     const name = `${String(key.clientId)} ${key.key}`;
-    const first = this.pendingByKey.get(name);
-    if (first) return this.repeat(first, row, key);
-    return orRejected(() => {
-      const keyValues = [key.clientId, key.key].map((part) => checkedValue('The idempotency key', part));
-      if (!this.keyedInserts) throw new Error('insertOnce requires a repository for idempotency keys.');
-      const inserted = this.keyedInserts.submit({ request: row, values: [...keyValues, ...this.valuesOf(row)] });
-      this.pendingByKey.set(name, inserted);
-      const forget = () => this.pendingByKey.delete(name);
-      inserted.then(forget, forget);
-      return inserted;
-    });
-  }
-
-  /** Waits for a call with the same key. If that one has a wrong row, inserts this one. */
-  private async repeat(
-    first: Promise<InsertOnceResult<Entity>>,
-    row: NewRow<Entity>,
-    key: IdempotencyKey,
-  ): Promise<InsertOnceResult<Entity>> {
-    const result = await first.catch(unlessRowError);
-    return result ? { ...result, replayed: true } : this.insertOnce(row, key);
+    for (let first = this.pendingByKey.get(name); first; first = this.pendingByKey.get(name)) {
+      const result = await first.catch(unlessRowError);
+      if (result) return { ...result, replayed: true };
+    }
+    const keyValues = [key.clientId, key.key].map((part) => checkedValue('The idempotency key', part));
+    const inserted = this.keyedInserts.submit({ request: row, values: [...keyValues, ...this.valuesOf(row)] });
+    this.pendingByKey.set(name, inserted);
+    try {
+      return await inserted;
+    } finally {
+      this.pendingByKey.delete(name);
+    }
   }
 
   private async replay({ id, request }: Recorded): Promise<InsertOnceResult<Entity>> {
@@ -197,24 +183,6 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
     return Object.fromEntries(properties.map((property) => [property, valueOf(property)])) as NewRow<Entity>;
   }
 
-  findById(id: bigint): Promise<Entity | undefined> {
-    return orRejected(() => {
-      checkedValue('id', id);
-      return this.finds.submit(id);
-    });
-  }
-
-  /**
-   * Returns a page of rows, by identifier or in the order of the request. Equal concurrent calls share one result. Each combination of
-   * filters and order requires an index; see `Persistence.lists`.
-   */
-  page(filter: Filter<Entity>, request: PageRequest<OrderProperty<Entity, Listed>>): Promise<JsonPage<Item<Entity, Listed>>> {
-    const { limit } = request;
-    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE)
-      throw new RangeError(`limit must be an integer from 1 to ${String(MAX_PAGE_SIZE)}`);
-    return this.lists.find(filter, request);
-  }
-
   /** Reads each value once, so that later changes of the row have no effect. @throws TypeError if the database cannot store a value */
   private valuesOf(row: NewRow<Entity>): Values {
     return this.table.columns.map(({ property, hasDefault }) => {
@@ -225,25 +193,27 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
     });
   }
 
+  async findById(id: bigint): Promise<Entity | undefined> {
+    checkedValue('id', id);
+    return this.finds.submit(id);
+  }
+
   private async runFinds(ids: readonly bigint[]): Promise<(Entity | undefined)[]> {
     const { pool, find, findOne } = this;
     const rows = (await retryRead(() => (ids.length === 1 ? findOne.run(pool, ids) : find.run(pool, [ids])))) as Entity[];
     const byId = new Map(rows.map((row) => [row.id, row]));
     return ids.map((id) => byId.get(id));
   }
-}
 
-/**
- * Turns an error of `call` into a rejection. An `async` function would resolve some microtasks later: callers that wait for a batch would miss
- * the start of the next one.
- */
-function orRejected<Result>(call: () => Promise<Result>): Promise<Result> {
-  try {
-    return call();
-  } catch (error) {
-    return Promise.resolve().then(() => {
-      throw error;
-    });
+  /**
+   * Returns a page of rows, by identifier or in the order of the request. Equal concurrent calls share one result. Each combination of
+   * filters and order requires an index; see `Persistence.lists`.
+   */
+  page(filter: Filter<Entity>, request: PageRequest<OrderProperty<Entity>>): Promise<JsonPage<Entity>> {
+    const { limit } = request;
+    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE)
+      throw new RangeError(`limit must be an integer from 1 to ${String(MAX_PAGE_SIZE)}`);
+    return this.lists.find(filter, request);
   }
 }
 

@@ -2,6 +2,7 @@ import { DomainError } from '@animal-store/kernel';
 import { createTestDatabase, setOddSettings, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Database } from '../database.js';
+import { BatchedRepository } from './batched-repository.js';
 import { migrateUp } from '../migrations/migrations.js';
 import { throwConstraintErrors } from '../statements/constraint-errors.js';
 import {
@@ -245,9 +246,11 @@ it('a locked table leaves connections to other tables', async () => {
   const [, other] = processes as [Database, Database];
   const runner = other.createQueryRunner();
   const waiting: Promise<unknown>[] = [];
+  const invoices = new BatchedRepository(first.getRepository(InvoiceEntity));
   const submit = () => {
     const number = String(keyNumber++);
     waiting.push(clinic.invoice(number), clinic.invoice(`keyed ${number}`, number));
+    waiting.push(invoices.findById(BigInt(keyNumber)), invoices.page({}, { limit: 1, after: { id: BigInt(keyNumber) } }));
   };
   const waitingStatements = async () => {
     const [row] = await other.query<{ count: number }[]>(
@@ -260,13 +263,13 @@ it('a locked table leaves connections to other tables', async () => {
     await runner.query('LOCK TABLE clinic.invoices');
     await waitFor(async () => {
       submit();
-      expect(await waitingStatements()).toBe(3);
+      expect(await waitingStatements()).toBe(6);
     });
     for (let pet = 0; pet < 10; pet++) {
       submit();
       await clinic.chip(`chip ${String(pet)}`, BigInt(pet));
     }
-    expect(await waitingStatements()).toBe(3);
+    expect(await waitingStatements()).toBe(6);
   } finally {
     await runner.rollbackTransaction();
     await runner.release();

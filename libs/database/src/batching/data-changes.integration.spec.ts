@@ -5,7 +5,7 @@ import { BatchedRepository } from './batched-repository.js';
 import { type ConstraintErrors, throwConstraintErrors } from '../statements/constraint-errors.js';
 import { Database, type DatabaseOptions } from '../database.js';
 import { isDatabaseUnavailable } from '../connection/error-meaning.js';
-import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
+import { IdempotencyKeyEntity } from './idempotency-keys.js';
 import { migrateUp } from '../migrations/migrations.js';
 import { createIdempotencyKeyTable } from '../testing/order-lines.js';
 

@@ -3,7 +3,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { aLine, OrderLineEntity, OrderLineKeyEntity } from '../testing/order-lines.js';
 import { useOrderLines } from '../testing/use-order-lines.js';
 import { BatchedRepository } from './batched-repository.js';
-import { ExpireIdempotencyKeys } from './expire-idempotency-keys.js';
+import { ExpireIdempotencyKeys } from './idempotency-keys.js';
 
 const lines = useOrderLines();
 

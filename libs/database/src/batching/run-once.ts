@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { IdempotencyKey, Outcome } from '@animal-store/kernel';
 import type { DataSource, EntityManager } from 'typeorm';
 import { retryConflict } from '../connection/retry.js';
-import { type IdempotencyKeyEntity, keyReused, keyTableOf } from './idempotency-key.entity.js';
+import { type IdempotencyKeyEntity, keyReused, keyTableOf } from './idempotency-keys.js';
 
 /** Maximum length of a recorded result, in characters of JSON. */
 const MAX_RESULT_LENGTH = 65_536;

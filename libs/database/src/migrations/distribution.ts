@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { Database } from '../database.js';
-import { isKeyTable } from '../batching/idempotency-key.entity.js';
+import { isKeyTable } from '../batching/idempotency-keys.js';
 import { isSharded } from '../statements/sharding.js';
 import { qualifiedName } from '../statements/table.js';
 

@@ -10,68 +10,76 @@ export interface BatcherOptions<Item, Result> {
   readonly isItemError?: (error: unknown) => boolean;
   /** Slots shared with other batchers. By default, a batcher runs one batch at a time. */
   readonly slots?: BatchSlots;
-  /** Like `slots`, but a stalled batch keeps its own: the connections that wait for a lock, for example of a table. 3 by default. */
-  readonly connections?: BatchSlots;
 }
+
+/** Time in ms after which a running batch has stalled, for example because it waits for a lock. It then no longer blocks the next one. */
+const STALL_MS = 50;
+/** By default, the connections that the batches of one table may wait with. */
+const MAX_CONNECTIONS = 3;
 
 /** Limits the number of concurrent batches across several batchers. Waiting batchers keep collecting calls. */
 export class BatchSlots {
   private readonly queue: (() => void)[] = [];
+  private running = 0;
+  private connections = 0;
 
-  constructor(private free: number) {}
+  /**
+   * @param maxRunning maximum number of batches that have not stalled
+   * @param maxConnections maximum number of all batches, because a stalled one keeps its connection
+   */
+  constructor(
+    private readonly maxRunning: number,
+    private readonly maxConnections = MAX_CONNECTIONS,
+  ) {}
 
   /** Calls `begin` as soon as a slot is free, in the order of arrival. */
   acquire(begin: () => void): void {
-    if (this.free === 0) {
-      this.queue.push(begin);
-      return;
-    }
-    this.free--;
+    this.queue.push(begin);
+    this.beginNext();
+  }
+
+  stall(): void {
+    this.running--;
+    this.beginNext();
+  }
+
+  release(hasStalled: boolean): void {
+    if (!hasStalled) this.running--;
+    this.connections--;
+    this.beginNext();
+  }
+
+  private beginNext(): void {
+    if (this.running >= this.maxRunning || this.connections >= this.maxConnections) return;
+    const begin = this.queue.shift();
+    if (!begin) return;
+    this.running++;
+    this.connections++;
     begin();
   }
-
-  release(): void {
-    const next = this.queue.shift();
-    if (next) next();
-    else this.free++;
-  }
 }
 
-class Call<Item, Result> {
-  readonly promise: Promise<Result>;
-  resolve!: (result: Result | Promise<Result>) => void;
-  reject!: (error: unknown) => void;
-
-  constructor(readonly item: Item) {
-    this.promise = new Promise((resolve, reject) => {
-      this.resolve = resolve;
-      this.reject = reject;
-    });
-  }
+interface Call<Item, Result> extends PromiseWithResolvers<Result> {
+  readonly item: Item;
 }
-
-/** Time in ms after which a batch no longer blocks the next one. */
-const STALL_MS = 50;
-/** Connections that batches for one table may wait with. */
-export const MAX_CONNECTIONS = 3;
 
 /**
- * Runs calls in batches. Calls that arrive while a batch is running join the next one, so each read sees all earlier writes.
- * A call runs immediately if no batch is running. Calls with the same key share one item.
+ * Runs calls in batches. A call runs immediately if no batch is running. Calls that arrive while a batch is running wait for its end, and
+ * then run together as the next batch, so each read sees all earlier writes. Calls with the same key share one item.
  */
 export class Batcher<Item, Result> {
+  /** The calls of the next batch, by their key. */
   private waiting = new Map<unknown, Call<Item, Result>>();
-  /** The latest batch while it is running and has not stalled. */
-  private latest: readonly Call<Item, Result>[] | undefined;
+  /** The running batch that the next one waits for. Undefined if none is running, or the latest one has stalled. */
+  private blocking: readonly Call<Item, Result>[] | undefined;
+  /** Whether the next batch waits only for a slot. */
   private isStarting = false;
   private readonly slots: BatchSlots;
-  private readonly connections: BatchSlots;
   /** The async context of the first call: the batch is part of its trace. */
   private context = new AsyncResource('Batch');
 
   constructor(private readonly options: BatcherOptions<Item, Result>) {
     this.slots = options.slots ?? new BatchSlots(1);
-    this.connections = options.connections ?? new BatchSlots(MAX_CONNECTIONS);
   }
 
   /** @param key the default is an item that is not an object. Objects may be equal, so each call with an object has its own result. */
@@ -79,7 +87,7 @@ export class Batcher<Item, Result> {
     const existing = key === undefined ? undefined : this.waiting.get(key);
     if (existing) return existing.promise;
     if (this.waiting.size === 0) this.context = new AsyncResource('Batch');
-    const call = new Call<Item, Result>(item);
+    const call: Call<Item, Result> = { item, ...Promise.withResolvers<Result>() };
     this.waiting.set(key ?? call, call);
     if (this.mayStart()) this.start();
     return call.promise;
@@ -87,66 +95,54 @@ export class Batcher<Item, Result> {
 
   private mayStart(): boolean {
     if (this.waiting.size === 0 || this.isStarting) return false;
-    return !this.latest || this.waiting.size >= (this.options.maxWaiting ?? Infinity);
+    return !this.blocking || this.waiting.size >= (this.options.maxWaiting ?? Infinity);
   }
 
   private start(): void {
     this.isStarting = true;
     this.slots.acquire(() => {
-      this.connections.acquire(() => {
-        this.isStarting = false;
-        this.begin();
-      });
+      this.isStarting = false;
+      this.begin();
+    });
+  }
+
+  /** Runs the waiting calls. Must be called in a slot. */
+  private begin(): void {
+    const calls = this.take();
+    this.blocking = calls;
+    let hasStalled = false;
+    const unblock = () => {
+      if (this.blocking === calls) this.blocking = undefined;
+    };
+    const ended = this.context.runInAsyncScope(() => this.run(calls));
+    const stalling = setTimeout(() => {
+      hasStalled = true;
+      unblock();
+      this.slots.stall();
+      if (this.mayStart()) this.start();
+    }, STALL_MS);
+    void ended.then(() => {
+      clearTimeout(stalling);
+      unblock();
+      this.slots.release(hasStalled);
+      if (this.mayStart()) this.startSoon();
     });
   }
 
   /** Starts after the event loop has read all requests that have arrived, so that the batch includes them. */
   private startSoon(): void {
-    if (!this.mayStart()) return;
     this.isStarting = true;
     setImmediate(() => {
       this.start();
     });
   }
 
-  /** Runs a batch. Must be called in a slot, with a connection. */
-  private begin(): void {
-    const calls = this.take();
-    this.latest = calls;
-    let hasSlot = true;
-    const release = () => {
-      if (!hasSlot) return;
-      hasSlot = false;
-      if (this.latest === calls) this.latest = undefined;
-      this.slots.release();
-    };
-    const ended = this.context.runInAsyncScope(() => this.run(calls));
-    const stalled = setTimeout(() => {
-      release();
-      if (this.mayStart()) this.start();
-    }, STALL_MS);
-    void ended.then(() => {
-      clearTimeout(stalled);
-      this.connections.release();
-      release();
-      this.startSoon();
-    });
-  }
-
+  /** Removes the oldest waiting calls. */
   private take(): Call<Item, Result>[] {
+    const { waiting } = this;
     const { maxSize } = this.options;
-    if (this.waiting.size <= maxSize) {
-      const all = [...this.waiting.values()];
-      this.waiting = new Map();
-      return all;
-    }
-    const oldest: Call<Item, Result>[] = [];
-    for (const [key, call] of this.waiting) {
-      oldest.push(call);
-      this.waiting.delete(key);
-      if (oldest.length === maxSize) break;
-    }
-    return oldest;
+    this.waiting = new Map(waiting.size > maxSize ? [...waiting].slice(maxSize) : []);
+    return [...waiting.values()].slice(0, maxSize);
   }
 
   /** Settles each call. Never rejects. */

@@ -13,11 +13,11 @@ export type KeyTable = Readonly<Record<'name' | 'clientId' | 'key' | 'rowId' | '
 export const STORED = '';
 
 /** Parameters: all columns except the identifier. Inserts a row that does not share its statement, which PostgreSQL executes faster. */
-export function insertOneStatement({ label, name, id, columns, toRow }: Table, { waitsBriefly }: Sharding): PreparedStatement<object> {
+export function insertOneStatement({ label, name, id, columns, toRow }: Table, { setsLockTimeout }: Sharding): PreparedStatement<object> {
   const values = columns.map(({ type }, index) => `$${String(index + 1)}::${type}`).join(', ');
   return new PreparedStatement(
     `insert one ${label}`,
-    `INSERT INTO ${name} (${names(columns)}) SELECT ${values} WHERE ${waitsBriefly} RETURNING ${names([id, ...columns])}`,
+    `INSERT INTO ${name} (${names(columns)}) SELECT ${values} WHERE ${setsLockTimeout} RETURNING ${names([id, ...columns])}`,
     toRow,
   );
 }
@@ -26,13 +26,13 @@ export function insertOneStatement({ label, name, id, columns, toRow }: Table, {
  * Parameters: arrays of all columns except the identifier. Inserts rows without keys, events and unique values, for half of the price of
  * `insertStatement`, and returns them in the order of the arrays: PostgreSQL returns each row when it has inserted it.
  */
-export function insertManyStatement({ label, name, id, columns, toRow }: Table, { waitsBriefly }: Sharding): PreparedStatement<object> {
+export function insertManyStatement({ label, name, id, columns, toRow }: Table, { setsLockTimeout }: Sharding): PreparedStatement<object> {
   return new PreparedStatement(
     `insert ${label}`,
     `
     WITH stored AS (
       INSERT INTO ${name} (${names(columns)})
-      SELECT * FROM unnest(${hiddenArrays(columns.map(({ type }) => type))}) AS input (${names(columns)}) WHERE ${waitsBriefly}
+      SELECT * FROM unnest(${hiddenArrays(columns.map(({ type }) => type))}) AS input (${names(columns)}) WHERE ${setsLockTimeout}
       RETURNING ${names([id, ...columns])}
     )
     SELECT * FROM stored
@@ -58,7 +58,26 @@ interface InsertOptions {
 /**
  * Parameters: with keys, arrays of clients and keys; arrays of all columns except the identifier. Inserts rows, keys and events in one
  * transaction, and returns the stored rows. Skips calls whose keys exist, and rows that a trigger rejects. Fails with a violation of the primary
- * key of `keys` if another transaction records a key in the meantime.
+ * key of `keys` if another transaction records a key in the meantime. For pets with keys, without its comments, it is:
+ *
+ *     WITH given AS MATERIALIZED (
+ *       SELECT nextval('pets.pets_id_seq') AS id, input.*
+ *       FROM unnest((SELECT $1::bigint[]), (SELECT $2::text[]), (SELECT $3::text[]), (SELECT $4::bigint[]), (SELECT $5::text[]))
+ *         WITH ORDINALITY AS input (input_client, input_key, name, category_id, status, input_ordinal)
+ *       WHERE (SELECT set_config('lock_timeout', '100', true)) IS NOT NULL
+ *         AND NOT EXISTS (SELECT FROM pets.idempotency_keys WHERE client_id = input_client AND key = input_key OFFSET 0)
+ *     ), stored AS (
+ *       INSERT INTO pets.pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE SELECT id, name, category_id, status FROM given
+ *       RETURNING id, name, category_id, status
+ *     ), matched AS (
+ *       SELECT coalesce(input_ordinal, ('A trigger must not change the identifier ' || stored.id)::bigint) AS input_ordinal, stored.*,
+ *         input_client, input_key, CASE WHEN … THEN jsonb_build_object('name', given.name, …) ELSE … END AS input_record
+ *       FROM stored LEFT JOIN given ON given.id = stored.id
+ *     ), recorded AS (
+ *       INSERT INTO pets.idempotency_keys (client_id, key, pet_id, request) SELECT input_client, input_key, id, input_record FROM matched
+ *       ORDER BY input_client, input_key COLLATE "C"
+ *     )
+ *     SELECT input_ordinal, id, name, category_id, status FROM matched
  */
 export function insertStatement(table: Table, sharding: Sharding, { event, keys, unique }: InsertOptions): PreparedStatement<Stored> {
   const { name, id, columns } = table;
@@ -78,7 +97,7 @@ export function insertStatement(table: Table, sharding: Sharding, { event, keys,
       -- Assigns the identifiers before the INSERT, which otherwise would not say which call a row is from.
       SELECT nextval(${escapeLiteral(table.idSequence)}) AS ${id.name}, input.*
       FROM unnest(${hiddenArrays(input.map(({ type }) => type))}) WITH ORDINALITY AS input (${names(input)}, input_ordinal)
-      WHERE ${sharding.waitsBriefly}${keys ? sharding.unlessRecorded(keys) : ''}
+      WHERE ${sharding.setsLockTimeout}${keys ? sharding.unlessRecorded(keys) : ''}
     ), stored AS (
       -- Each row waits for a transaction with the same unique values. In the order of these values, two processes cannot wait for each other.
       INSERT INTO ${name} (${all}) OVERRIDING SYSTEM VALUE
@@ -106,4 +125,29 @@ function recordOf({ columns }: Table): string {
   const rowOf = (source: string) => `ROW (${columns.map(({ name }) => `${source}.${name}`).join(', ')})`;
   return `CASE WHEN ${rowOf('given')} IS NOT DISTINCT FROM ${rowOf('stored')} THEN ${jsonOf('given')}
         ELSE ${jsonOf('given')} || jsonb_build_object(${escapeLiteral(STORED)}, ${jsonOf('stored')}) END`;
+}
+
+export interface Recorded {
+  readonly index: number;
+  readonly id: bigint;
+  /** The values of the first request, by property. Undefined for a column that the table did not have yet. */
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
+/** Parameters: clients and keys. Returns the record of each key that exists, in any order. */
+export function findRecordedStatement(table: Table, keys: KeyTable, { endOfLookup }: Sharding): PreparedStatement<Recorded> {
+  return new PreparedStatement(
+    `find by key ${table.label}`,
+    `
+    SELECT requested.ordinal, record.${keys.rowId}, record.${keys.request}
+    FROM unnest(${hiddenArrays(['bigint', 'text'])}) WITH ORDINALITY AS requested (client_id, key, ordinal)
+    CROSS JOIN LATERAL (
+      SELECT * FROM ${keys.name} WHERE ${keys.clientId} = requested.client_id AND ${keys.key} = requested.key${endOfLookup}
+    ) AS record`,
+    ([ordinal, id, request]: Columns) => ({
+      index: Number(ordinal) - 1,
+      id: BigInt(id as string),
+      request: table.parse(request as string) as Recorded['request'],
+    }),
+  );
 }

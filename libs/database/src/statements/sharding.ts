@@ -22,8 +22,8 @@ export interface Sharding {
   readonly endOfLookup: string;
   /** Whether a row that is inserted alone has its own statement, and unique values are checked before. */
   readonly insertsOne: boolean;
-  /** A condition that is always true. Limits the time that an insert waits for locks of other transactions. */
-  readonly waitsBriefly: string;
+  /** A condition that is always true. Sets the time that an insert waits for locks of other transactions. */
+  readonly setsLockTimeout: string;
   /** A condition that skips keys that exist. Without it, they fail the insert. */
   unlessRecorded(keys: KeyTable): string;
   /** Returns the table that an error names. */
@@ -48,7 +48,7 @@ const ONE_SERVER: Sharding = {
   // Prevents a plan that scans the whole table.
   endOfLookup: ' OFFSET 0',
   insertsOne: true,
-  waitsBriefly: `(SELECT set_config('lock_timeout', '${String(LOCK_TIMEOUT_MS)}', true)) IS NOT NULL`,
+  setsLockTimeout: `(SELECT set_config('lock_timeout', '${String(LOCK_TIMEOUT_MS)}', true)) IS NOT NULL`,
   unlessRecorded: ({ name, clientId, key }) =>
     // OFFSET 0 prevents a plan that scans the whole table.
     ` AND NOT EXISTS (SELECT FROM ${name} WHERE ${clientId} = input_client AND ${key} = input_key OFFSET 0)`,
@@ -76,7 +76,7 @@ const CITUS: Sharding = {
   endOfLookup: '',
   // All inserts are the statement that was tested with Citus.
   insertsOne: false,
-  waitsBriefly: 'true',
+  setsLockTimeout: 'true',
   unlessRecorded: () => '',
   tableOf: (shard) => shard?.replace(/_\d+$/, ''),
   pages(types) {

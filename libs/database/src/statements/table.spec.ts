@@ -18,7 +18,7 @@ import {
   VersionColumn,
   VirtualColumn,
 } from 'typeorm';
-import { keyTableOf } from '../batching/idempotency-key.entity.js';
+import { keyTableOf } from '../batching/idempotency-keys.js';
 import { Table } from './table.js';
 
 @Entity({ name: 'order "lines"' })

@@ -1,7 +1,7 @@
 import { DomainError, type ErrorDefinition } from '@animal-store/kernel';
 import { Column, Entity, Exclusion, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner, Unique } from 'typeorm';
 import { BatchedRepository, type EntityWithId } from '../batching/batched-repository.js';
-import { IdempotencyKeyEntity } from '../batching/idempotency-key.entity.js';
+import { IdempotencyKeyEntity } from '../batching/idempotency-keys.js';
 import { Database } from '../database.js';
 import type { Persistence } from '../persistence.js';
 import { type ConstraintErrors, throwConstraintErrors } from '../statements/constraint-errors.js';
@@ -111,7 +111,7 @@ export const CLINIC_ERRORS: ConstraintErrors = {
 };
 
 export function openClinic(url: string): Promise<Database> {
-  return new Database({ url, applicationName: 'spec', poolSize: 5, persistence: [clinicPersistence] }).initialize();
+  return new Database({ url, applicationName: 'spec', poolSize: 8, persistence: [clinicPersistence] }).initialize();
 }
 
 /** Returns functions that insert with or without a key, and reject with domain errors. */

@@ -1,6 +1,6 @@
 import { Column, Entity, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner } from 'typeorm';
 import type { NewRow } from '../batching/batched-repository.js';
-import { IdempotencyKeyEntity } from '../batching/idempotency-key.entity.js';
+import { IdempotencyKeyEntity } from '../batching/idempotency-keys.js';
 import type { Persistence } from '../persistence.js';
 
 export enum Size {

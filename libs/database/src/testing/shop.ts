@@ -6,7 +6,7 @@ import { appendEvents, eventsPersistence } from '../events/event-log.js';
 import type { EventObserver } from '../events/event-runner.js';
 import { on, subscribe } from '../events/subscription.js';
 import type { Reaction, Subscription } from '../persistence.js';
-import { IdempotencyKeyEntity } from '../batching/idempotency-key.entity.js';
+import { IdempotencyKeyEntity } from '../batching/idempotency-keys.js';
 import { migrateUp } from '../migrations/migrations.js';
 import { createIdempotencyKeyTable } from './order-lines.js';
 

@@ -9,7 +9,7 @@ export interface NewVisit {
   readonly notes?: string | null;
 }
 
-/** Without `notes` in a list. `petId` is a number, because the client only knows the int64 members of the product. */
+/** `petId` is a number, because the client only knows the int64 members of the product. */
 export interface Visit extends Omit<NewVisit, 'petId'> {
   readonly id: bigint;
   readonly petId: number;

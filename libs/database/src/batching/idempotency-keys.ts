@@ -1,5 +1,5 @@
-import { DomainError, IDEMPOTENCY_KEY_REUSED } from '@animal-store/kernel';
-import { Column, type EntityMetadata, PrimaryColumn } from 'typeorm';
+import { DomainError, IDEMPOTENCY_KEY_LIFETIME_HOURS, IDEMPOTENCY_KEY_REUSED } from '@animal-store/kernel';
+import { Column, type DataSource, type EntityMetadata, PrimaryColumn } from 'typeorm';
 import type { KeyTable } from '../statements/insert-statements.js';
 import { qualifiedName, quoted } from '../statements/table.js';
 
@@ -50,4 +50,32 @@ export function keyTableOf(metadata: EntityMetadata): KeyTable {
 /** A command is not repeated by a creation or by another command with its key. */
 export function keyReused(): DomainError {
   return new DomainError(IDEMPOTENCY_KEY_REUSED, 'The Idempotency-Key was already used for another request; use a new key.');
+}
+
+/** Large enough for 200,000 keys per second, and small enough that a deletion holds its locks for a fraction of a second. */
+const BATCH_SIZE = 10_000;
+
+/**
+ * Deletes the expired keys of every context and returns their number. Uses the database's clock. Run it in one process at a time:
+ * two could deadlock on the same keys, and Citus does not support SKIP LOCKED.
+ */
+export class ExpireIdempotencyKeys {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async execute(): Promise<number> {
+    let total = 0;
+    for (const { name, createdAt } of this.dataSource.entityMetadatas.filter(isKeyTable).map(keyTableOf)) {
+      let deleted: number;
+      do {
+        [, deleted] = await this.dataSource.query<[unknown, number]>(
+          `DELETE FROM ${name} WHERE ${createdAt} <= (SELECT max(${createdAt}) FROM (
+             SELECT ${createdAt} FROM ${name} WHERE ${createdAt} < now() - make_interval(hours => $1) ORDER BY ${createdAt} LIMIT $2
+           ) AS oldest)`,
+          [IDEMPOTENCY_KEY_LIFETIME_HOURS, BATCH_SIZE],
+        );
+        total += deleted;
+      } while (deleted >= BATCH_SIZE);
+    }
+    return total;
+  }
 }
