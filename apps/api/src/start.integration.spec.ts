@@ -12,7 +12,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { type Context, contexts } from './contexts.js';
 import { useTestApp } from './http/testing/test-app.js';
 import { CLOSE_TIMEOUT_MS, FINISH_TIMEOUT_MS } from './process/config.js';
-import { explain, urlOf } from './process/startup-errors.js';
+import { explain } from './process/startup-errors.js';
 import { type RunningService, start, StartupError } from './start.js';
 
 const CLOSED = 'postgres://127.0.0.1:1/store';
@@ -33,8 +33,11 @@ afterEach(async () => {
   await rm(FILE, { force: true });
 });
 
-const run = (variables: object, contexts?: readonly Context[]) =>
-  start({ ...env, ...variables }, (service) => void services.push(service), contexts);
+async function run(variables: object, contexts?: readonly Context[]): Promise<RunningService> {
+  const service = await start({ ...env, ...variables }, contexts);
+  services.push(service);
+  return service;
+}
 
 const get = async (path: string, { url } = services[0] as RunningService) => {
   const response = await fetch(url + path, { headers: { Authorization: `Bearer ${other.key}`, Connection: 'close' } });
@@ -43,7 +46,7 @@ const get = async (path: string, { url } = services[0] as RunningService) => {
 };
 
 describe('the start', () => {
-  it('serves when it resolves', async () => {
+  it('serves when it is ready', async () => {
     const { ready } = await run({});
     await ready;
     expect([await get('/health/ready'), await get('/v1/pets')]).toEqual([200, 200]);
@@ -69,10 +72,10 @@ describe('the start', () => {
 
   it('waits for migrations that another process applies', async () => {
     await query(other.databaseUrl, 'ALTER TABLE schema_migrations RENAME TO hidden');
-    const started = run({ MIGRATE_ON_START: 'false' });
+    const { ready } = await run({ MIGRATE_ON_START: 'false' });
     await waitFor(async () => expect([await get('/health/live'), await get('/health/ready')]).toEqual([200, 503]));
     await query(other.databaseUrl, 'ALTER TABLE hidden RENAME TO schema_migrations');
-    await started;
+    await ready;
     expect(await get('/health/ready')).toBe(200);
   });
 
@@ -120,13 +123,6 @@ describe('the start', () => {
       const [raise, attempts] = [`DO $$ BEGIN RAISE EXCEPTION 'later' USING ERRCODE = '${code}'; END $$`, 2];
       expect(await migrate(raise)).toBe(attempts);
     });
-
-    it('whose role lacks a privilege ends with what to do', async () => {
-      const raise = "DO $$ BEGIN RAISE EXCEPTION 'permission denied for schema public' USING ERRCODE = '42501'; END $$";
-      await expect(migrate(raise)).rejects.toThrow(
-        'The database role lacks the privileges to migrate (permission denied for schema public): run "animal-store migrate up" as the owner first.',
-      );
-    });
   });
 
   it('ends while it waits for the database', async () => {
@@ -147,22 +143,18 @@ describe('a port or address that cannot be used', () => {
   afterAll(() => void holder.close());
 
   it.each([
-    [() => ({ PORT: taken() }), () => `Port ${taken()} is in use; set PORT to another port.`],
-    [() => ({ ADMIN_PORT: taken() }), () => `Port ${taken()} is in use; set ADMIN_PORT to another port.`],
-    [() => ({ HOST: '192.0.2.1' }), () => /^HOST 192\.0\.2\.1 is not an address of this machine; set HOST to /],
-    [
-      () => ({ ADMIN_PORT: '0', ADMIN_HOST: '192.0.2.1' }),
-      () => /^ADMIN_HOST 192\.0\.2\.1 is not an address of this machine; set ADMIN_HOST /,
-    ],
-    [() => ({ HOST: 'api.invalid' }), () => /^HOST api\.invalid cannot be used: getaddrinfo /],
+    [() => ({ PORT: taken() }), /^listen EADDRINUSE: [^\n]*: set HOST and PORT to a free port of this machine\.$/],
+    [() => ({ ADMIN_PORT: taken() }), /^listen EADDRINUSE: [^\n]*: set ADMIN_HOST and ADMIN_PORT to a free port of this machine\.$/],
+    [() => ({ HOST: 'api.invalid' }), /^getaddrinfo [^\n]* api\.invalid: set HOST /],
   ])('fails with one line: %s', async (variables, line) => {
-    await expect(run(variables())).rejects.toThrow(line());
+    await expect(run(variables())).rejects.toThrow(line);
   });
 });
 
 describe('stopping', () => {
   it('cuts off requests that have not finished after 15 seconds', async () => {
     const service = await run({});
+    await service.ready;
     const holder = new Client({ connectionString: other.databaseUrl });
     await holder.connect();
     await holder.query('BEGIN; LOCK TABLE pets.pets IN ACCESS EXCLUSIVE MODE');
@@ -211,13 +203,4 @@ describe('explain', () => {
     const error = new TypeError('x is not a function');
     expect(explain(error, url)).toBe(error);
   });
-});
-
-it.each([
-  ['127.0.0.1', 'http://localhost:3000'],
-  ['::', 'http://localhost:3000'],
-  ['192.0.2.1', 'http://192.0.2.1:3000'],
-  ['2001:db8::1', 'http://[2001:db8::1]:3000'],
-])('a server on %s has the URL %s', (address, url) => {
-  expect(urlOf({ address, port: 3000 })).toBe(url);
 });

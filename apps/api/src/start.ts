@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
@@ -11,10 +12,10 @@ import { Draining } from './http/connection.js';
 import { withDeadline } from './observability/deadline.js';
 import { createLogger, type ServiceLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
-import { type AdminServer, startAdminServer } from './process/admin-server.js';
+import { startAdminServer } from './process/admin-server.js';
 import { describeIgnored } from './process/ignored-variables.js';
 import { CLOSE_TIMEOUT_MS, type Config, FINISH_TIMEOUT_MS, readConfig } from './process/config.js';
-import { explain, listenError, StartupError, urlOf } from './process/startup-errors.js';
+import { explain, listenError, StartupError } from './process/startup-errors.js';
 
 export { StartupError } from './process/startup-errors.js';
 
@@ -23,9 +24,9 @@ const MAX_DELAY_MS = 1_000;
 const WARN_INTERVAL_MS = 60_000;
 
 export interface RunningService {
-  /** http://localhost:3000 */
+  /** http://127.0.0.1:3000 */
   readonly url: string;
-  /** Resolves when the database is connected for the first time. Rejects if the settings must change first. */
+  /** Resolves when the database is connected for the first time, or when the service stops. Rejects if the settings must change first. */
   readonly ready: Promise<void>;
   /** Stops without a grace period: finishes pending requests, then closes the database connections. */
   close(): Promise<void>;
@@ -43,8 +44,8 @@ export async function run(contexts?: readonly Context[]): Promise<void> {
   process.on('SIGINT', () => stop('close'));
 
   try {
-    const { ready } = await start(process.env, (listening) => (service = listening), contexts);
-    await ready;
+    service = await start(process.env, contexts);
+    await service.ready;
   } catch (error) {
     console.error(sanitiseForTerminal(error instanceof StartupError ? error.message : inspect(error)));
     process.exit(1);
@@ -52,16 +53,11 @@ export async function run(contexts?: readonly Context[]): Promise<void> {
 }
 
 /**
- * Starts the service: reads the configuration, listens, migrates and connects. Resolves when the service is ready, or after the first failed
- * attempt if the database is unavailable: the service then retries in the background and responds with 503.
- * @param onListening Called when the service listens.
+ * Starts the service: reads the configuration, and resolves when the service listens. It then migrates and connects in the background, and
+ * responds with 503 until it is ready.
  * @throws StartupError with one line per problem
  */
-export async function start(
-  env: NodeJS.ProcessEnv,
-  onListening: (service: RunningService) => void = () => undefined,
-  contexts = animalStore,
-): Promise<RunningService> {
+export async function start(env: NodeJS.ProcessEnv, contexts = animalStore): Promise<RunningService> {
   const config = readConfig(env);
   const logger = createLogger(config.logLevel);
   for (const line of describeIgnored(env)) logger.warn(line);
@@ -69,20 +65,17 @@ export async function start(
   try {
     await service.listen();
   } catch (error) {
-    await service.abandon();
+    await service.close();
     throw error;
   }
-  onListening(service);
-  await service.connect();
-  logger.info({ url: service.url }, 'listening');
   return service;
 }
 
 /** The methods are in the order in which they are called. */
 class Service implements RunningService {
   url = '';
-  private admin: AdminServer | undefined;
-  private readonly connected = Promise.withResolvers<void>();
+  ready = Promise.resolve();
+  private admin: Server | undefined;
   private readonly stopping = new AbortController();
   private readonly endOfGrace = new AbortController();
   private stopped: Promise<void> | undefined;
@@ -94,13 +87,7 @@ class Service implements RunningService {
     private readonly logger: ServiceLogger,
     private readonly contexts: readonly Context[],
     private readonly app: NestFastifyApplication,
-  ) {
-    this.ready.catch(() => undefined);
-  }
-
-  get ready(): Promise<void> {
-    return this.connected.promise;
-  }
+  ) {}
 
   async listen(): Promise<void> {
     const { adminHost, adminPort, host, port, reusePort } = this.config;
@@ -108,47 +95,48 @@ class Service implements RunningService {
     collectDefaultMetrics({ register: registry });
     if (adminPort !== undefined) {
       this.admin = await startAdminServer({ host: adminHost, port: adminPort }, registry).catch((error: unknown) => {
-        throw listenError(error, 'ADMIN_', adminHost, adminPort);
+        throw listenError(error, 'ADMIN_HOST');
       });
-      this.logger.info({ host: adminHost, port: this.admin.port }, 'serving metrics');
+      this.logger.info({ host: adminHost, port: (this.admin.address() as AddressInfo).port }, 'serving metrics');
     }
     // Not with Nest's `listen`, which logs the error itself.
     const fastify = this.app.getHttpAdapter().getInstance();
     const address = { host, port, reusePort };
-    await fastify.listen(address).catch((error: unknown) => {
-      throw listenError(error, '', host, port);
+    this.url = await fastify.listen(address).catch((error: unknown) => {
+      throw listenError(error, 'HOST');
     });
-    this.url = urlOf(this.app.getHttpServer().address() as AddressInfo);
+    this.ready = this.connect();
+    this.ready.catch(() => undefined);
   }
 
-  /** Resolves when the database is connected, or after the first failed attempt. */
-  async connect(): Promise<void> {
-    const retrying = Promise.withResolvers<void>();
-    this.keepConnecting(retrying.resolve).then(retrying.resolve, async (error: unknown) => {
-      await this.abandon();
-      this.connected.reject(error);
-    });
-    await Promise.race([this.ready, retrying.promise]);
+  /** Repeats the attempt while the database is unavailable. */
+  private async connect(): Promise<void> {
+    const { signal } = this.stopping;
+    let isConnected = await this.migrateAndConnect();
+    this.logger.info({ url: this.url }, 'listening');
+    for (let delayMs = INITIAL_DELAY_MS; !isConnected; delayMs = Math.min(2 * delayMs, MAX_DELAY_MS)) {
+      const isStopped = await sleep(delayMs, false, { signal }).catch(() => true);
+      isConnected = isStopped || (await this.migrateAndConnect());
+    }
   }
 
-  /** Migrates if configured, and connects. Repeats both while the database is unavailable. */
-  private async keepConnecting(onRetry: () => void): Promise<void> {
-    const { config, stopping } = this;
-    for (let delayMs = INITIAL_DELAY_MS; !stopping.signal.aborted; delayMs = Math.min(2 * delayMs, MAX_DELAY_MS)) {
-      try {
-        if (config.migrateOnStart) await this.migrate();
-        await this.app.get(DatabaseConnection).open({ onWaiting: () => this.reportReached() });
-        this.reportReached();
-        this.connected.resolve();
-        return;
-      } catch (error) {
-        if (this.stopped) return;
-        const explained = explain(error, config.databaseUrl);
-        if (!isDatabaseUnavailable(error)) throw explained;
-        this.reportLost(explained as Error);
+  /** Returns false if the database is unavailable. */
+  private async migrateAndConnect(): Promise<boolean> {
+    const { migrateOnStart, databaseUrl } = this.config;
+    try {
+      if (migrateOnStart) await this.migrate();
+      await this.app.get(DatabaseConnection).open({ onWaiting: () => this.reportReached() });
+      this.reportReached();
+      return true;
+    } catch (error) {
+      if (this.stopped) return false;
+      const explained = explain(error, databaseUrl) as Error;
+      if (isDatabaseUnavailable(error)) {
+        this.reportLost(explained);
+        return false;
       }
-      onRetry();
-      await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      await this.close();
+      throw explained;
     }
   }
 
@@ -192,20 +180,16 @@ class Service implements RunningService {
 
   close(): Promise<void> {
     this.endOfGrace.abort();
-    return this.stop(0);
+    return (this.stopped ??= this.stop(0));
   }
 
   drain(): Promise<void> {
-    return this.stop(this.config.drainSeconds * 1000);
-  }
-
-  private stop(graceMs: number): Promise<void> {
-    return (this.stopped ??= this.shutDown(graceMs));
+    return (this.stopped ??= this.stop(this.config.drainSeconds * 1000));
   }
 
   /** Makes the process not ready, stops listening after the grace period, finishes pending requests, and closes the app. */
-  private async shutDown(graceMs: number): Promise<void> {
-    const { app, logger } = this;
+  private async stop(graceMs: number): Promise<void> {
+    const { app, logger, admin } = this;
     this.stopping.abort();
     app.get(Draining).begin();
     logger.info({ graceMs }, 'draining');
@@ -216,20 +200,8 @@ class Service implements RunningService {
       app.getHttpServer().closeAllConnections();
       await withDeadline(closed, CLOSE_TIMEOUT_MS);
     }
+    admin?.close().closeAllConnections();
     logger.info('stopped');
-    await this.end();
-  }
-
-  /** Ends what a failed start has begun. */
-  async abandon(): Promise<void> {
-    this.stopping.abort();
-    await this.app.close();
-    await this.end();
-  }
-
-  /** Ends what is not the app, after the app. */
-  private async end(): Promise<void> {
-    await this.admin?.close();
-    await this.logger.output.flushed?.();
+    await logger.output.flushed?.();
   }
 }

@@ -10,11 +10,9 @@ process.on('SIGINT', stop).on('SIGTERM', stop).on('disconnect', stop);
 const { LOCAL_OWNER_URL, LOCAL_SERVICE_ROLE } = process.env;
 try {
   if (LOCAL_OWNER_URL && LOCAL_SERVICE_ROLE) await prepareDatabase(LOCAL_OWNER_URL, LOCAL_SERVICE_ROLE);
-  const { url, ready } = await start(process.env, (listening) => {
-    service = listening;
-  });
-  process.send?.({ url });
-  await ready;
+  service = await start(process.env);
+  process.send?.({ url: service.url });
+  await service.ready;
   process.send?.({ isReady: true });
 } catch (error) {
   console.error(sanitiseForTerminal(error instanceof StartupError ? error.message : inspect(error)));

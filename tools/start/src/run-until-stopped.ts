@@ -5,13 +5,13 @@ import { StartupError } from '@animal-store/api/start';
 import { LocalPostgresError } from '@animal-store/local-postgres';
 import { LocalEnvironment } from './local-environment.js';
 
-const NOTICE_AFTER_MS = 100;
+const NOTICE_AFTER_MS = 1_000;
 /** On Ctrl-C the terminal and npm both send SIGINT: a second signal within this time is the same Ctrl-C. */
 const SAME_CTRL_C_MS = 1_000;
 const EXIT_FORCED = 130;
 
 export interface Service {
-  /** http://localhost:3000 */
+  /** http://127.0.0.1:3000 */
   readonly url: string | Promise<string>;
   /** Resolves when the database is connected. Undefined if it always is. */
   readonly ready?: Promise<unknown>;
@@ -61,9 +61,8 @@ function untilSignal(force: () => void): Promise<undefined> {
 
 /** Resolves to true when the database is connected, and says if it waits: before, the commands of the welcome text would fail. */
 async function untilReady(environment: LocalEnvironment, { ready = Promise.resolve() }: Service): Promise<true> {
-  if (await Promise.race([ready.then(() => true), sleep(NOTICE_AFTER_MS, false)])) return true;
+  const connected = ready.then(() => true as const);
+  if (await Promise.race([connected, sleep(NOTICE_AFTER_MS, false)])) return true;
   console.log(`\n  Waiting for the database at ${environment.databaseServers}.`);
-  await ready;
-  console.log('\n  The database is connected.');
-  return true;
+  return connected;
 }

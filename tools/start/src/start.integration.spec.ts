@@ -214,13 +214,10 @@ describe('runUntilStopped', () => {
     const running = run({ DATABASE_URL: 'postgres://db.example/x' }, () => service);
     await waitFor(() => expect(console.log).toHaveBeenCalledTimes(1));
     resolve();
-    await waitFor(() => expect(console.log).toHaveBeenCalledTimes(3));
+    await waitFor(() => expect(console.log).toHaveBeenCalledTimes(2));
     process.emit('SIGINT', 'SIGINT');
     const { stdout } = await running;
-    expect(stdout?.slice(1)).toEqual([
-      '\n  The database is connected.',
-      expect.stringMatching(/^\n {2}Animal Store is running\.\n[^]*curl /),
-    ]);
+    expect(stdout?.[1]).toMatch(/^\n {2}Animal Store is running\.\n[^]*curl /);
   });
 
   it('stops PostgreSQL after the service, whose requests in progress need it', async () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
 import { generateApiKeySecret, type KeyEnvironment, prefixOf, type ApiKeySecret } from '@animal-store/access-domain';
 import { TcpProxy } from '@animal-store/local-postgres/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
@@ -148,8 +149,8 @@ beforeAll(async () => {
   const { registry } = service.app.get(Metrics);
   collectDefaultMetrics({ register: registry });
   const admin = await startAdminServer({ host: '127.0.0.1', port: 0 }, registry);
-  outputs.metrics = await (await fetch(`http://127.0.0.1:${String(admin.port)}/metrics`)).text();
-  await admin.close();
+  outputs.metrics = await (await fetch(`http://127.0.0.1:${String((admin.address() as AddressInfo).port)}/metrics`)).text();
+  admin.close().closeAllConnections();
   await service.close();
   await proxy?.cut();
   outputs.traces = collector.text();

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { collectDefaultMetrics } from 'prom-client';
-import { RawConnection } from '../http/testing/raw-connection.js';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { startTestApp, type TestApp } from '../http/testing/test-app.js';
-import { type AdminServer, startAdminServer } from './admin-server.js';
+import { startAdminServer } from './admin-server.js';
 import { Metrics } from '../observability/metrics.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
 
 let service: TestApp;
-let admin: AdminServer;
+let admin: Server;
 
 beforeAll(async () => {
   service = await startTestApp({ env: { RATE_LIMIT: '6' } });
@@ -21,11 +21,12 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await admin.close();
+  admin.close().closeAllConnections();
   await service.close();
 });
 
-const requestAdmin = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${String(admin.port)}${path}`, init);
+const portOf = (server: Server) => (server.address() as AddressInfo).port;
+const requestAdmin = (path: string) => fetch(`http://127.0.0.1:${String(portOf(admin))}${path}`);
 
 it('GET /metrics returns the metrics of the service', async () => {
   const key = await service.createKey('pets:read', 'pets:write');
@@ -89,43 +90,19 @@ it('has no Redis metrics without REDIS_URL', async () => {
 });
 
 it('has no other resources', async () => {
-  for (const [path, method, status, code] of [
-    ['/', 'GET', 404, 'route_not_found'],
-    ['/v1/pets', 'GET', 404, 'route_not_found'],
-    ['/metrics', 'POST', 405, 'method_not_allowed'],
-  ] as const) {
-    const response = await requestAdmin(path, { method });
-    expect(response.headers.get('allow')).toBe(status === 405 ? 'GET, HEAD' : null);
-    expect([response.status, await response.json()]).toEqual([status, { code, message: expect.any(String), status }]);
+  for (const path of ['/', '/v1/pets']) {
+    const response = await requestAdmin(path);
+    expect([response.status, await response.json()]).toEqual([404, { code: 'route_not_found', message: expect.any(String), status: 404 }]);
   }
 });
 
-it('HEAD returns the headers of the metrics', async () => {
-  const response = await requestAdmin('/metrics', { method: 'HEAD' });
-  expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
-    ...[200, 'text/plain; version=0.0.4; charset=utf-8', ''],
-  ]);
-});
-
-it('responds to a client that ends its side of the connection', async () => {
-  const slow = await startAdminServer({ host: '127.0.0.1', port: 0 }, { contentType: 'text/plain', metrics: () => sleep(20, '') });
-  const connection = await RawConnection.open(slow.port);
-  connection.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
-  connection.end();
-  expect(await connection.read()).toMatchObject({ status: 200 });
-  expect(await connection.read()).toBeUndefined();
-  await slow.close();
-});
-
-it('responds with 500 if the metrics cannot be collected, and ends open connections when it closes', async () => {
+it('responds with 500 if the metrics cannot be collected', async () => {
   const failing = await startAdminServer(
     { host: '127.0.0.1', port: 0 },
-    { contentType: '', metrics: () => Promise.reject(new Error('no metrics')) },
+    { contentType: Registry.PROMETHEUS_CONTENT_TYPE, metrics: () => Promise.reject(new Error('no metrics')) },
   );
-  const response = await fetch(`http://127.0.0.1:${String(failing.port)}/metrics`);
+  const response = await fetch(`http://127.0.0.1:${String(portOf(failing))}/metrics`);
   const body = { code: 'internal_error', message: expect.any(String), status: 500 };
   expect([response.status, response.headers.get('cache-control'), await response.json()]).toEqual([500, 'no-store', body]);
-  const idle = await RawConnection.open(failing.port);
-  await failing.close();
-  expect(await idle.read()).toBeUndefined();
+  failing.close().closeAllConnections();
 });

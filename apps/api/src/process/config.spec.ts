@@ -128,9 +128,7 @@ describe('readConfig', () => {
     ['  https://api.example.org/store\n', 'https://api.example.org/store'],
     ['HTTPS://API.Example.org:443/Store', 'https://api.example.org/Store'],
     ['https://münchen.example/', 'https://xn--mnchen-3ya.example'],
-    ['https://例え.jp/店', 'https://xn--r8jz45g.jp/%E5%BA%97'],
-    ['https://x/>', 'https://x/%3E'],
-    ['https://x/a"b`c|d[e]^{f}/%zz/%2f', 'https://x/a%22b%60c%7Cd%5Be%5D%5E%7Bf%7D/%25zz/%2f'],
+    ['https://例え.jp/%2f', 'https://xn--r8jz45g.jp/%2f'],
     ['https://x/a/./b/../c', 'https://x/a/c'],
     ['http://127.1:8080', 'http://127.0.0.1:8080'],
     ['http://[::1]:8080/', 'http://[::1]:8080'],
@@ -159,7 +157,19 @@ describe('readConfig', () => {
       'https://x/a\tb',
       'https://x\n.example',
     ],
-    ...['https://', 'https:///', 'https://*.example', 'https://x:99999', 'ftp://x', '//x', 'https://x/\u0001', 'https://%zz'],
+    ...[
+      'https://',
+      'https:///',
+      'https://*.example',
+      'https://x:99999',
+      'ftp://x',
+      '//x',
+      'https://x/\u0001',
+      'https://%zz',
+      'https://x/店',
+      'https://x/>',
+      'https://x/%zz',
+    ],
   ])('rejects %j as a base URL', (url) => {
     for (const name of ['PUBLIC_BASE_URL', 'STAGING_BASE_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT']) {
       const rule = `${name} must be an http(s) URL without user name, query or fragment`;
@@ -192,7 +202,6 @@ describe('readConfig', () => {
 
   it.each([
     [' 127.0.0.1\n', '127.0.0.1'],
-    ['[::1]', '::1'],
     ['::', '::'],
     ['fe80::1%eth0', 'fe80::1%eth0'],
     ['localhost', 'localhost'],
@@ -202,7 +211,7 @@ describe('readConfig', () => {
   });
 
   // getaddrinfo(3) takes 0, 127.1 and 0x7f.1 for IPv4 addresses.
-  it.each(['0', '127.1', '0x7f.1', '1.2.3.256', '*', 'a b', 'a..b', '[127.0.0.1]', '[::1', 'localhost:80', 'http://localhost', 'é', '.'])(
+  it.each(['0', '127.1', '0x7f.1', '1.2.3.256', '*', 'a b', 'a..b', '[::1]', 'localhost:80', 'http://localhost', 'é', '.'])(
     'rejects %j as an address to listen on',
     (value) => {
       for (const name of ['HOST', 'ADMIN_HOST']) {

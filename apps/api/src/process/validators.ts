@@ -1,4 +1,4 @@
-import { isIP, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
 import { isKeyEnvironment, KEY_ENVIRONMENT_RULE } from '@animal-store/access-domain';
 import { parseDatabaseUrl, splitUrls } from '@animal-store/database';
 import { type ExactValidator, makeExactValidator } from 'envalid';
@@ -20,17 +20,18 @@ export const file = validator('a path', (value) => value);
 /** Labels of letters, digits, hyphens and underscores. The last one is not a number: names such as `0` and `127.1` mean IPv4 addresses. */
 const HOST_NAME = /^(?:[\w-]{1,63}\.)*(?!(?:\d+|0x[\da-f]*)\.?$)[\w-]{1,63}\.?$/i;
 
-export const address = validator('an IP address or host name', (value) => {
-  const [, bracketed] = /^\[(.*)\]$/.exec(value) ?? [];
-  if (bracketed !== undefined) return isIPv6(bracketed) ? bracketed : undefined;
-  return isIP(value) !== 0 || HOST_NAME.test(value) ? value : undefined;
-});
+export const address = validator('an IP address or host name', (value) => (isIP(value) !== 0 || HOST_NAME.test(value) ? value : undefined));
 
-export const integer = (minimum: number, maximum: number) =>
+const integerFrom = (minimum: number, maximum: number) =>
   validator(`an integer from ${String(minimum)} to ${String(maximum)}`, (value) => {
     const number = Number(value);
     return /^[0-9]{1,10}$/.test(value) && number >= minimum && number <= maximum ? number : undefined;
   });
+
+export const port = integerFrom(0, 65_535);
+
+export const integer = (minimum: number, maximum: number, spec: { readonly default: number; readonly desc: string }) =>
+  integerFrom(minimum, maximum)(spec);
 
 export const share = validator('a number from 0 to 1', (value) =>
   /^(?:0(?:\.[0-9]{1,9})?|1(?:\.0+)?)$/.test(value) ? Number(value) : undefined,
@@ -62,19 +63,14 @@ export const redisUrl = validator('a redis:// or rediss:// URL', (value) => {
   return value;
 });
 
-/** Scheme, authority without user name or wildcard, and path. The parser would drop tabs, line breaks and an empty user name. */
-const HTTP_URL = /^https?:\/\/[^\s\p{Cc}/\\?#@*]+(?:\/[^\s\p{Cc}\\?#]*)?$/iu;
+/** Scheme, authority without user name or wildcard, and path (RFC 3986). */
+const HTTP_URL = /^https?:\/\/[^\s\p{Cc}/\\?#@*]+(?:\/(?:[\w!$&'()*+,./:;=@~-]|%[\da-f]{2})*)?$/iu;
 
 export const httpUrl = validator('an http(s) URL without user name, query or fragment', (value) => {
   if (!HTTP_URL.test(value) || !URL.canParse(value)) return undefined;
   const { origin, pathname } = new URL(value);
-  return origin + toUriPath(pathname.replace(/\/+$/, ''));
+  return origin + pathname.replace(/\/+$/, '');
 });
-
-/** Percent-encodes the characters that the URL parser leaves in a path, although RFC 3986 does not allow them. */
-function toUriPath(pathname: string): string {
-  return pathname.replace(/%(?![\da-f]{2})|[^\w!$%&'()*+,./:;=@~-]/gi, encodeURIComponent);
-}
 
 const listOf = (rule: string, parse: (item: string) => string | undefined) =>
   validator<readonly string[]>(`${rule}, separated by commas`, (value) => {
