@@ -79,7 +79,7 @@ async function* diagnoseDatabase(config: Config, instances: number): AsyncGenera
     for (const url of config.databaseReplicaUrls) {
       const replica = clientFor(url, config, true);
       const fix = 'start the replica, or correct DATABASE_REPLICA_URLS: the primary serves its lists';
-      yield await examine(`replica ${formatServer(url)}`, fix, () => checks.checkReplica(primary, replica));
+      yield await examine(`replica ${formatServer(url)}`, fix, () => checks.checkReplica(replica));
       await replica.end().catch(() => undefined);
     }
   } finally {

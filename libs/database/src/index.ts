@@ -28,7 +28,7 @@ export {
 } from './statements/constraint-errors.js';
 
 // replicas: serve lists.
-export { replicaLag, type ReplicaObserver, type Replicas } from './replicas/replicas.js';
+export { type ReplicaObserver, type Replicas } from './replicas/replicas.js';
 
 // batching: the repository of the hot path, and idempotency keys.
 export { BatchedRepository, type EntityWithId, type Filter, type InsertOnceResult, type NewRow } from './batching/batched-repository.js';

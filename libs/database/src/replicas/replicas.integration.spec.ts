@@ -6,7 +6,7 @@ import { BatchedRepository } from '../batching/batched-repository.js';
 import { Database } from '../database.js';
 import { DatabaseConnection } from '../database-connection.js';
 import { FakeServer, UNKNOWN_LOGIN } from '../testing/fake-server.js';
-import { replicaLag, type Replicas } from './replicas.js';
+import type { Replicas } from './replicas.js';
 
 @Entity({ schema: 'public', name: 'things' })
 class ThingEntity {
@@ -150,22 +150,6 @@ describe('a replica', () => {
     network.redirectTo(new URL(standby.url).host);
     await network.restore().catch(() => undefined);
     await servedByReplica(process);
-  });
-});
-
-describe('replicaLag', () => {
-  it('is 0 once the replica is up to date, and otherwise the number of bytes that it has not replayed', async () => {
-    await waitFor(async () => expect(await replicaLag(onPrimary, onStandby)).toBe(0n));
-    await onStandby.query('SELECT pg_wal_replay_pause()');
-    await onPrimary.query(`INSERT INTO public.things (name) VALUES (repeat('x', 1000))`);
-    expect(await replicaLag(onPrimary, onStandby)).toBeGreaterThan(100n);
-  });
-
-  it('rejects servers that are not a replica of the primary', async () => {
-    await expect(replicaLag(onPrimary, onPrimary)).rejects.toThrow('the server is not a replica');
-    const other = await connect({ url: process.env['TEST_POSTGRES_URL'] ?? '' });
-    await expect(replicaLag(other, onStandby)).rejects.toThrow('the server is a replica of another database cluster');
-    await other.end();
   });
 });
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client, Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { Batcher } from '../statements/batcher.js';
 import { isDatabaseUnavailable, isSessionUsable } from '../connection/error-meaning.js';
 import { PreparedStatement } from '../statements/prepared-statement.js';
@@ -8,7 +8,6 @@ import type { Columns, Execution, Executor } from '../connection/statement.js';
 
 /** Maximum time that a statement waits for a replica to be up to date. Afterwards the primary serves it. */
 const MAX_WAIT_MS = 100;
-const FIRST_PAUSE_MS = 1;
 const PROBE_INTERVAL_MS = 1_000;
 
 const toPosition = ([position, system]: Columns): Position => ({ position: BigInt(position as string), system: system as string });
@@ -32,10 +31,12 @@ interface Position {
   readonly system: string;
 }
 
-export interface ReplicaPool {
+interface Replica {
   /** Host and port, for logs and metrics. */
   readonly name: string;
   readonly pool: Pool;
+  /** Why the replica is not used; undefined while it is used. */
+  problem: string | undefined;
 }
 
 /** For logs and metrics. Must not throw. */
@@ -60,9 +61,11 @@ export class Replicas implements Executor {
 
   constructor(
     private readonly primary: () => Executor,
-    pools: readonly ReplicaPool[],
+    pools: readonly Pick<Replica, 'name' | 'pool'>[],
   ) {
-    this.replicas = pools.map((pool) => new Replica(pool, (name, problem) => this.replicaObserver?.changed(name, problem)));
+    this.replicas = pools.map(({ name, pool }) => ({ name, pool, problem: 'it is not connected yet' }));
+    // The pools replace lost idle connections.
+    for (const { pool } of pools) pool.on('error', () => undefined);
   }
 
   get observer(): Executor['observer'] {
@@ -87,6 +90,11 @@ export class Replicas implements Executor {
     for (const replica of this.replicas) void repeat(this.stopping.signal, () => this.probe(replica));
   }
 
+  async close(): Promise<void> {
+    this.stopping.abort();
+    await Promise.all(this.replicas.map(({ pool }) => pool.end()));
+  }
+
   /** Executes the statement like `DatabasePool.execute`. */
   async execute<Row>(execution: Execution<Row>): Promise<Row[]> {
     const rows = await this.readFromReplica(execution);
@@ -94,155 +102,94 @@ export class Replicas implements Executor {
     return rows ?? this.primary().execute(execution.copy());
   }
 
-  async close(): Promise<void> {
-    this.stopping.abort();
-    await Promise.all(this.replicas.map(({ pool }) => pool.end()));
-  }
-
+  /**
+   * Executes the statement on the replica whose turn it is. Returns undefined if the primary must execute it: if no replica is used, or the
+   * statement failed. A replica that failed or is late is excluded until a probe succeeds.
+   * @throws Error if the primary is unavailable
+   */
   private async readFromReplica<Row>(execution: Execution<Row>): Promise<Row[] | undefined> {
     const used = this.replicas.filter(({ problem }) => problem === undefined);
     const replica = used[this.turn++ % used.length];
-    const position = replica && (await this.positions.submit('position').catch(unlessUnavailable));
-    return position && replica.read(execution, position);
-  }
-
-  private async probe(replica: Replica): Promise<number> {
-    await this.positions.submit('position').then(
-      (position) => replica.probe(position),
-      (error: unknown) => {
-        // While the primary is unavailable, replicas keep their state.
-        if (!isDatabaseUnavailable(error)) replica.exclude(error);
-      },
-    );
-    return PROBE_INTERVAL_MS;
-  }
-}
-
-class Replica {
-  readonly name: string;
-  readonly pool: Pool;
-  /** Why the replica is not used; undefined while it is used. */
-  problem: string | undefined = 'it is not connected yet';
-
-  constructor(
-    { name, pool }: ReplicaPool,
-    private readonly onChange: (name: string, problem: string | undefined) => void,
-  ) {
-    this.name = name;
-    this.pool = pool;
-    // The pool replaces lost idle connections.
-    pool.on('error', () => undefined);
-  }
-
-  /**
-   * Executes the statement. If it fails, returns undefined, because it then runs on the primary. If the replica fails or is late, also
-   * excludes it until a probe succeeds.
-   */
-  async read<Row>(execution: Execution<Row>, atLeast: Position): Promise<Row[] | undefined> {
+    const position =
+      replica &&
+      (await this.positions.submit('position').catch((error: unknown) => {
+        if (isDatabaseUnavailable(error)) throw error;
+      }));
+    if (!position) return undefined;
     try {
-      const client = await this.connectUpToDate(atLeast);
-      const rows = execution.runOn(client);
-      rows.then(
-        () => client.release(),
-        (error: unknown) => client.release(error as Error),
-      );
-      return await rows;
+      const client = await connectUpToDate(replica.pool, position);
+      const rows = await execution.runOn(client).catch((error: unknown) => {
+        client.release(error as Error);
+        throw error;
+      });
+      client.release();
+      return rows;
     } catch (error) {
       const isStatementWrong = isSessionUsable(error) && !isDatabaseUnavailable(error);
-      if (!isStatementWrong) this.exclude(error);
+      if (!isStatementWrong) this.report(replica, error as Error);
       return undefined;
     }
   }
 
-  async probe(atLeast: Position): Promise<void> {
+  private async probe(replica: Replica): Promise<number> {
     try {
-      (await this.connectUpToDate(atLeast)).release();
-      this.report(undefined);
-    } catch (error) {
-      this.exclude(error);
-    }
-  }
-
-  exclude(reason: unknown): void {
-    this.report((reason as Error).message);
-  }
-
-  private report(problem: string | undefined): void {
-    if (this.problem === problem) return;
-    this.problem = problem;
-    this.onChange(this.name, problem);
-  }
-
-  /** Returns a connection that is up to date. Checks each connection, because there may be several replicas behind one address. */
-  private async connectUpToDate(atLeast: Position): Promise<PoolClient> {
-    const deadline = new AbortController();
-    const connecting = this.connectWhenUpToDate(atLeast, deadline.signal);
-    const timeout = rejectAfter(MAX_WAIT_MS, deadline.signal);
-    try {
-      return await Promise.race([connecting, timeout]);
-    } catch (error) {
-      // A connection that is opened later goes back to the pool.
-      connecting.then(
-        (client) => client.release(),
-        () => undefined,
+      const position = await this.positions.submit('position');
+      const problem = await connectUpToDate(replica.pool, position).then(
+        (client) => {
+          client.release();
+        },
+        (error: unknown) => error as Error,
       );
-      throw error;
-    } finally {
-      deadline.abort();
-    }
-  }
-
-  private async connectWhenUpToDate(atLeast: Position, signal: AbortSignal): Promise<PoolClient> {
-    const client = await this.pool.connect();
-    try {
-      for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs *= 2) {
-        const [replayed] = await REPLAYED.execution([]).runOn(client);
-        if (lagOf(replayed, atLeast) <= 0n) break;
-        await sleep(pauseMs);
-      }
-      return client;
+      this.report(replica, problem ?? undefined);
     } catch (error) {
-      client.release(error as Error);
-      throw error;
+      // While the primary is unavailable, replicas keep their state.
+      if (!isDatabaseUnavailable(error)) this.report(replica, error as Error);
     }
+    return PROBE_INTERVAL_MS;
+  }
+
+  private report(replica: Replica, problem: Error | undefined): void {
+    if (replica.problem === problem?.message) return;
+    replica.problem = problem?.message;
+    this.replicaObserver?.changed(replica.name, replica.problem);
   }
 }
 
-/** Rethrows the error if the primary is unavailable. Ignores other errors, because the statement then runs on the primary. */
-function unlessUnavailable(error: unknown): undefined {
-  if (isDatabaseUnavailable(error)) throw error;
+/** Returns a connection that is up to date. Checks each connection, because there may be several replicas behind one address. */
+function connectUpToDate(pool: Pool, atLeast: Position): Promise<PoolClient> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      // First lets the event loop read responses that have already arrived.
+      setImmediate(() => {
+        isLate = true;
+        reject(new Error(`the replica was not up to date within ${String(MAX_WAIT_MS)} ms`));
+      });
+    }, MAX_WAIT_MS);
+    const connecting = connectWhenUpToDate(pool, atLeast, () => isLate).finally(() => {
+      clearTimeout(timer);
+    });
+    connecting.then((client) => {
+      // A connection that is opened later goes back to the pool.
+      if (isLate) client.release();
+      else resolve(client);
+    }, reject);
+  });
 }
 
-/** Rejects after the time. First lets the event loop read responses that have already arrived. */
-async function rejectAfter(ms: number, signal: AbortSignal): Promise<never> {
-  await sleep(ms, undefined, { signal, ref: false });
-  await new Promise((resolve) => setImmediate(resolve));
-  throw new Error(`the replica was not up to date within ${String(ms)} ms`);
-}
-
-/**
- * Returns how many bytes of WAL a replica is behind its primary, after waiting for as long as a list does; 0 if it is up to date.
- * @throws Error if the server is not a replica of the primary
- */
-export async function replicaLag(primary: Client, replica: Client): Promise<bigint> {
-  const position = (await readPosition(primary, POSITION)) as Position;
-  const deadline = performance.now() + MAX_WAIT_MS;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
-    const lag = lagOf(await readPosition(replica, REPLAYED), position);
-    if (lag <= 0n) return 0n;
-    if (performance.now() >= deadline) return lag;
-    await sleep(pauseMs);
+async function connectWhenUpToDate(pool: Pool, atLeast: Position, isLate: () => boolean): Promise<PoolClient> {
+  const client = await pool.connect();
+  try {
+    for (let pauseMs = 1; !isLate(); pauseMs *= 2) {
+      const [replayed] = await REPLAYED.execution([]).runOn(client);
+      if (!replayed) throw new Error('the server is not a replica');
+      if (replayed.system !== atLeast.system) throw new Error('the server is a replica of another database cluster');
+      if (replayed.position >= atLeast.position) break;
+      await sleep(pauseMs);
+    }
+    return client;
+  } catch (error) {
+    client.release(error as Error);
+    throw error;
   }
-}
-
-/** Does not prepare the statement, so it works behind every pooler. */
-async function readPosition(client: Client, { text, toRow }: typeof POSITION): Promise<Position | undefined> {
-  const { rows } = await client.query<string[]>({ text, rowMode: 'array' });
-  return rows[0] && toRow(rows[0]);
-}
-
-function lagOf(replayed: Position | undefined, primary: Position): bigint {
-  if (!replayed) throw new Error('the server is not a replica');
-  if (replayed.system !== primary.system) throw new Error('the server is a replica of another database cluster');
-  return primary.position - replayed.position;
 }
