@@ -62,7 +62,7 @@ it.each(['🦓'.repeat(100), `O'Hara "%s $1 \\; DROP TABLE`, '--', '__proto__'])
     expect(await store.run('keys', 'create', `--client=${name}`)).toMatchObject({ exitCode: 0, stderr: '' });
     expect((await store.run('clients', 'disable', '--', name)).stdout).toBe(`The client ${name} is disabled.\n`);
     await store.run('clients', 'set-rate-limit', '--', name, '7');
-    expect(json(await store.run('clients', 'list', '--json'))).toMatchObject([{ name, rateLimit: 7, state: 'disabled' }]);
+    expect(json(await store.run('clients', 'list', '--json'))).toMatchObject([{ name, rateLimit: 7, disabledAt: expect.any(String) }]);
     expect(json(await store.run('keys', 'list', '--json', `--client=${name}`))).toHaveLength(1);
   },
 );

@@ -1,53 +1,37 @@
 import { userInfo } from 'node:os';
-import { type ApiKey, CLIENT_NAME_RULE, isClientName, normalizeName, redactKeys, UNKNOWN_OPERATOR } from '@animal-store/access-domain';
-import { connectAccessUseCases, type ConnectedAccessUseCases } from '@animal-store/access-infrastructure';
-import { AS_KEYS, migrateIfLocal, withDatabase } from './database.js';
-import { CliError, EXIT_USAGE, reasonOf } from './failure.js';
+import { CLIENT_NAME_RULE, isClientName, normalizeName, redactKeys, UNKNOWN_OPERATOR } from '@animal-store/access-domain';
+import { type AccessUseCases, createAccessUseCases } from '@animal-store/access-infrastructure';
+import { migrateUp } from '@animal-store/database';
+import { AS_KEYS, withDatabase } from './database.js';
+import { CliError, EXIT_USAGE } from './failure.js';
 import type { Terminal } from './output.js';
 
-/** Runs `work` on clients and keys, and prints its result, if any. `migrate` migrates the local database first. */
-export async function withAccessUseCases(
+/** Runs `work` on clients and keys, and prints the text that it returns, if any. The local database is migrated first. */
+export async function withAccess(
   terminal: Terminal,
-  work: (access: ConnectedAccessUseCases) => Promise<string | undefined>,
-  { migrate = false } = {},
+  work: (access: AccessUseCases, isLocal: boolean) => Promise<string | undefined>,
 ): Promise<void> {
   const operator = operatorOf(terminal);
-  await withDatabase(terminal, AS_KEYS, async (database) => {
-    if (migrate) await migrateIfLocal(database);
-    const access = await connectAccessUseCases(database.url, operator);
-    try {
-      const text = await work(access);
-      if (text !== undefined) await terminal.stdout(text);
-    } finally {
-      await access.close();
-    }
+  const text = await withDatabase(terminal, AS_KEYS, async (database, isLocal) => {
+    if (isLocal) await migrateUp(database);
+    return work(createAccessUseCases(database, undefined, operator), isLocal);
   });
-}
-
-/** @throws CliError if the key cannot be printed: it is stored, but nobody has seen it */
-export async function printNewKey({ stdout, isDiscarded }: Terminal, { id }: ApiKey, text: string): Promise<void> {
-  try {
-    if (isDiscarded) throw new Error('standard output is closed or /dev/null');
-    await stdout(text);
-  } catch (error) {
-    throw new CliError(`key ${String(id)} was created and cannot be printed, so revoke it: ${reasonOf(error)}`);
-  }
+  if (text !== undefined) await terminal.stdout(text);
 }
 
 /** Returns OPERATOR or the name of the operating system user. Neither is verified; the audit trail adds the database role. */
-function operatorOf({ env }: Terminal): string {
-  const given = env['OPERATOR'] || undefined;
-  const name = normalizeName(given ?? userName());
+function operatorOf({ env: { OPERATOR } }: Terminal): string {
+  const name = normalizeName(OPERATOR || userName());
   if (isClientName(name) && redactKeys(name) === name) return name;
-  if (given === undefined) return UNKNOWN_OPERATOR;
+  if (!OPERATOR) return UNKNOWN_OPERATOR;
   throw new CliError(`OPERATOR ${CLIENT_NAME_RULE}, and must not contain an API key`, EXIT_USAGE);
 }
 
-/** Returns the name of the operating system user, or its uid if it has no name, as in a container. */
+/** In a container, the user may have no name. */
 function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    return `uid ${String(process.getuid?.() ?? '')}`;
+    return UNKNOWN_OPERATOR;
   }
 }

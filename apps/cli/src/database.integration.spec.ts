@@ -22,7 +22,7 @@ describe('animal-store on a data folder', () => {
   afterAll(() => rm(join(dataDir, '..'), { recursive: true, force: true }));
 
   it('migrates the database automatically and works while the service runs', async () => {
-    expect(await run('keys', 'list')).toMatchObject({ exitCode: 1, stderr: 'error: the tables are missing: run "migrate up" first\n' });
+    expect(await run('events', 'list')).toMatchObject({ exitCode: 1, stderr: 'error: the tables are missing: run "migrate up" first\n' });
     expect(await isServerRunning()).toBe(false);
     const created = await run('keys', 'create', '--client', 'acme', '--json');
     expect(json<KeyJson>(created).key).toMatch(/^ast_local_/);

@@ -1,4 +1,4 @@
-import { Database, migrateUp, parseDatabaseUrl, type Persistence, readSecretUrl, type SecretUrl } from '@animal-store/database';
+import { Database, type Persistence, type SecretUrl } from '@animal-store/database';
 import { CliError, EXIT_USAGE, reasonOf } from './failure.js';
 import type { Terminal } from './output.js';
 
@@ -20,43 +20,25 @@ export const AS_OWNER: DatabaseAccess = { variables: ['DATABASE_URL'], role: 'an
 /** MIGRATION_DATABASE_URL lets commands bypass a connection pooler. */
 export const AS_MIGRATOR: DatabaseAccess = { variables: ['MIGRATION_DATABASE_URL', 'DATABASE_URL'], role: 'animal_store_owner' };
 
-/** Where a command finds its database. */
-export interface DatabaseAddress {
+interface DatabaseSettings {
   readonly url: SecretUrl;
-  /** Whether this is the local PostgreSQL in the data folder. */
-  readonly isLocal: boolean;
   readonly citus?: boolean;
 }
 
-/** Returns the database URL of the first variable that is set. A variable named NAME_FILE contains the path of a file with the URL. */
-export function databaseUrl({ env }: Terminal, names: readonly string[]): SecretUrl | undefined {
-  const given = names.flatMap((name) => [name, `${name}_FILE`]).filter((name) => env[name] !== undefined);
-  const empty = given.find((name) => env[name]?.trim() === '');
-  if (empty !== undefined) throw new CliError(`${empty} is empty: set or unset it`, EXIT_USAGE);
-  const [variable] = given;
-  if (variable === undefined) return undefined;
-  const value = env[variable] ?? '';
-  const url = variable.endsWith('_FILE') ? { file: value } : value;
-  try {
-    parseDatabaseUrl(readSecretUrl(url));
-  } catch (error) {
-    throw new CliError(`${variable} ${(error as Error).message}`, EXIT_USAGE);
-  }
-  if (env[`${variable}_FILE`]) throw new CliError(`${variable}_FILE and ${variable} must not both be set`, EXIT_USAGE);
-  return url;
-}
-
-/** Runs `work` on the database that a variable names, or else on the local one in the data folder, which it starts if required. */
+/**
+ * Runs `work` on the database that a variable names, or else on the local one in the data folder, which it starts if required. The database
+ * has the migrations of all contexts.
+ */
 export async function withDatabase<T>(
   terminal: Terminal,
-  { variables, role }: DatabaseAccess,
-  work: (database: DatabaseAddress) => Promise<T>,
+  access: DatabaseAccess,
+  work: (database: Database, isLocal: boolean) => Promise<T>,
 ): Promise<T> {
-  const url = databaseUrl(terminal, variables);
-  if (url !== undefined) {
-    return work({ url, isLocal: false, citus: await isCitus(terminal) }).catch((error: unknown) => {
+  const settings = await readSettings(terminal, access);
+  if (settings !== undefined) {
+    return openDatabase(settings, (database) => work(database, false)).catch((error: unknown) => {
       if ((error as { code?: unknown }).code !== INSUFFICIENT_PRIVILEGE) throw error;
-      throw new CliError(`${reasonOf(error)}; set ${variables.join(' or ')} to the URL of a role such as ${role}`);
+      throw new CliError(`${reasonOf(error)}; set ${access.variables.join(' or ')} to the URL of a role such as ${access.role}`);
     });
   }
   const { connectLocalPostgres } = await import('@animal-store/local-postgres').catch(reportMissingPostgres);
@@ -64,18 +46,27 @@ export async function withDatabase<T>(
   const stopAndExit = (signal: keyof typeof EXIT_CODES) => void server.stop().finally(() => process.exit(EXIT_CODES[signal]));
   process.on('SIGINT', stopAndExit).on('SIGTERM', stopAndExit);
   try {
-    return await work({ url: server.url, isLocal: true });
+    return await openDatabase({ url: server.url }, (database) => work(database, true));
   } finally {
     await server.stop();
     process.off('SIGINT', stopAndExit).off('SIGTERM', stopAndExit);
   }
 }
 
-/** The variable has the syntax of the service. */
-async function isCitus({ env: { CITUS } }: Terminal): Promise<boolean> {
-  if (!CITUS) return false;
+/** Reads the variables like the service. Returns undefined if none of them is set. */
+async function readSettings({ env }: Terminal, { variables }: DatabaseAccess): Promise<DatabaseSettings | undefined> {
+  const given = variables.flatMap((name) => [name, `${name}_FILE`]).filter((name) => env[name] !== undefined);
+  if (given.length === 0) return undefined;
   const { readConfig } = await import('@animal-store/api/configuration');
-  return readConfig({ DATABASE_URL: 'postgres://', CITUS }).citus;
+  const values = Object.fromEntries([...given, 'CITUS'].map((name) => [name, env[name]]));
+  // Only MIGRATION_DATABASE_URL may be set.
+  const others = given.some((name) => name.startsWith('DATABASE_URL')) ? {} : { DATABASE_URL: 'postgres://' };
+  try {
+    const { databaseUrl, migrationDatabaseUrl, citus } = readConfig({ ...others, ...values });
+    return { url: variables.length > 1 ? migrationDatabaseUrl : databaseUrl, citus };
+  } catch (error) {
+    throw new CliError(reasonOf(error), EXIT_USAGE);
+  }
 }
 
 /** Reports that PostgreSQL is not installed, as in the image of the service. */
@@ -84,29 +75,17 @@ function reportMissingPostgres(error: unknown): never {
   throw new CliError('DATABASE_URL must be set: this installation does not include PostgreSQL');
 }
 
-/** Runs `work` on a connected database with the migrations of all contexts. */
-export async function withDataSource<T>({ url, citus = false }: DatabaseAddress, work: (dataSource: Database) => Promise<T>): Promise<T> {
-  const dataSource = new Database({
-    url,
-    applicationName: 'animal-store migrate',
-    poolSize: 2,
-    citus,
-    persistence: await loadPersistence(),
-  });
-  await dataSource.initialize();
+export async function openDatabase<T>(settings: DatabaseSettings, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = new Database({ ...settings, applicationName: 'animal-store', poolSize: 2, persistence: await loadPersistence() });
+  await database.initialize();
   try {
-    return await work(dataSource);
+    return await work(database);
   } finally {
-    await dataSource.destroy();
+    await database.destroy();
   }
 }
 
-/** Migrates the database if it is the local one. */
-export async function migrateIfLocal(database: DatabaseAddress): Promise<void> {
-  if (database.isLocal) await withDataSource(database, (dataSource) => migrateUp(dataSource));
-}
-
-/** Returns the persistence of all contexts. They are imported dynamically, since most commands need neither them nor NestJS. */
+/** The contexts are imported dynamically, because not all commands need them and NestJS. */
 export async function loadPersistence(): Promise<readonly Persistence[]> {
   const { contexts } = await import('@animal-store/api/contexts');
   return contexts.map(({ persistence }) => persistence);

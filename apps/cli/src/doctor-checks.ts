@@ -1,6 +1,6 @@
 import type { Config } from '@animal-store/api/configuration';
 import { type DatabaseClient, durabilityRisk, migrationStatus } from '@animal-store/database';
-import { loadPersistence, withDataSource } from './database.js';
+import { loadPersistence, openDatabase } from './database.js';
 
 /** Major versions of PostgreSQL that this release supports; see docs/upgrading.md. */
 const SUPPORTED = { minimum: 15, maximum: 18 };
@@ -48,8 +48,8 @@ export async function checkClock(client: DatabaseClient): Promise<Outcome> {
 
 /** Checks that all migrations are applied, or that the service applies them when it starts. */
 export async function checkMigrations({ migrationDatabaseUrl: url, migrateOnStart, citus }: Config): Promise<Outcome> {
-  return withDataSource({ url, isLocal: false, citus }, async (dataSource) => {
-    const migrations = await migrationStatus(dataSource);
+  return openDatabase({ url, citus }, async (database) => {
+    const migrations = await migrationStatus(database);
     const pending = migrations.filter(({ applied }) => !applied).length;
     if (pending === 0) return ok(`all ${String(migrations.length)} are applied`);
     const found = `${String(pending)} of ${String(migrations.length)} are pending`;

@@ -13,7 +13,6 @@ export class CliError extends Error {
     readonly exitCode: typeof EXIT_FAILURE | typeof EXIT_USAGE = EXIT_FAILURE,
   ) {
     super(message);
-    this.name = 'CliError';
   }
 }
 
@@ -21,20 +20,20 @@ export class CliError extends Error {
 const NOT_MIGRATED = ['42P01', '3F000'];
 
 export function describeFailure(error: unknown): { readonly line: string; readonly exitCode: number } {
-  if (error instanceof CliError) return { line: oneLine(error.message), exitCode: error.exitCode };
-  if (error instanceof DomainError) return { line: oneLine(error.message), exitCode: error.kind === 'invalid' ? EXIT_USAGE : EXIT_FAILURE };
-  const text = reasonOf(error);
+  const line = reasonOf(error);
+  if (error instanceof CliError) return { line, exitCode: error.exitCode };
+  if (error instanceof DomainError) return { line, exitCode: error.kind === 'invalid' ? EXIT_USAGE : EXIT_FAILURE };
   if (NOT_MIGRATED.includes(String((error as { code?: unknown }).code)))
     return { line: 'the tables are missing: run "migrate up" first', exitCode: EXIT_FAILURE };
-  return { line: isDatabaseUnavailable(error) ? `the database cannot be used: ${text}` : text, exitCode: EXIT_FAILURE };
+  return { line: isDatabaseUnavailable(error) ? `the database cannot be used: ${line}` : line, exitCode: EXIT_FAILURE };
 }
 
-/** Returns the message. The error of a connection that failed at several addresses has a code but no message. */
+/** Returns the message in one line. The error of a connection that failed at several addresses has a code but no message. */
 export function reasonOf(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
-  return oneLine(String(message || code || error));
-}
-
-export function oneLine(text: string): string {
-  return escapeControlCharacters(text.replace(/\s*\n\s*/g, ' ').trim());
+  return escapeControlCharacters(
+    String(message || code || error)
+      .replace(/\s*\n\s*/g, ' ')
+      .trim(),
+  );
 }

@@ -78,8 +78,9 @@ describe('animal-store keys', () => {
   });
 
   it('create accepts scopes, expiry and environment', async () => {
-    const options = ['--scope', 'pets:read', '--expires-in', '90d', '--environment', 'staging', '--json'];
-    const { key, ...rest } = json<KeyJson & { createdAt: string }>(await store.run('keys', 'create', '--client', 'acme', ...options));
+    const args = ['keys', 'create', '--client', 'acme', '--scope', 'pets:read', '--expires-in', '90d', '--json'];
+    const env = { DATABASE_URL: store.url, ENVIRONMENT: 'staging' };
+    const { key, ...rest } = json<KeyJson & { createdAt: string }>(await runAnimalStore(env, args));
     expect(key).toMatch(/^ast_staging_/);
     expect(rest).toMatchObject({ created: true, id: 1, client: 'acme', scopes: ['pets:read'], prefix: key.slice(0, 18) });
     expect(Date.parse(rest.expiresAt ?? '') - Date.parse(rest.createdAt)).toBe(90 * 86_400_000);
@@ -95,13 +96,11 @@ describe('animal-store keys', () => {
   });
 
   it.each([
-    ['qa', [], 'qa'],
-    ['qa', ['--environment', 'staging'], 'staging'],
-    ['', [], 'production'],
-  ])('create with ENVIRONMENT=%s and the options %j is for the environment %s', async (ENVIRONMENT, options, expected) => {
-    const args = ['keys', 'create', '--client', 'acme', ...options];
-    const { stdout } = await runAnimalStore({ DATABASE_URL: store.url, ENVIRONMENT }, args);
-    expect(stdout).toMatch(new RegExp(`^ast_${expected}_`, 'm'));
+    [['--client', 'acme', '--expires-in', '0d'], /^error: expiry must be a valid date after the creation date\n$/],
+    [['--client', 'acme', '--expires-in', '999999999999w'], /^error: expiry must be a valid date/],
+    [['--client', ' '], /^error: client name must be 1 to 100 printable characters/],
+  ])('create rejects %j', async (options, stderr) => {
+    expect(await store.run('keys', 'create', ...options)).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(stderr) });
   });
 
   it('create --if-none creates no key for a client with an active key', async () => {
@@ -118,9 +117,9 @@ describe('animal-store keys', () => {
     await query(store.url, "UPDATE access.api_keys SET last_used_at = '2026-11-21T12:00:00.5Z' WHERE id = 2");
     const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`;
     const [header, first, second, end] = (await store.run('keys', 'list')).stdout.split('\n');
-    expect(header).toMatch(/^ID +PREFIX +CLIENT +STATE +EXPIRES +LAST USED +SCOPES$/);
-    expect(first).toMatch(new RegExp(`^1 +ast_production_\\w{6} +acme +active +${time} +- +${ALL}$`));
-    expect(second).toMatch(new RegExp(`^2 +ast_production_\\w{6} +b +revoked +${time} +2026-11-21T12:00:00Z +${ALL}$`));
+    expect(header).toMatch(/^ID +PREFIX +CLIENT +SCOPES +CREATED AT +EXPIRES AT +REVOKED AT +LAST USED AT +STATE$/);
+    expect(first).toMatch(new RegExp(`^1 +ast_production_\\w{6} +acme +${ALL} +${time} +${time} +- +- +active$`));
+    expect(second).toMatch(new RegExp(`^2 +ast_production_\\w{6} +b +${ALL} +${time} +${time} +${time} +2026-11-21T12:00:00Z +revoked$`));
     expect(end).toBe('');
     const listed = json<Record<string, string>[]>(await store.run('keys', 'list', '--json'));
     expect(listed).toEqual([
@@ -133,7 +132,6 @@ describe('animal-store keys', () => {
         lastUsedAt: '2026-11-21T12:00:00.500Z',
       },
     ]);
-    expect(second?.split(/ {2,}/)[4]).toBe(toSeconds(listed[1]?.['expiresAt']));
     expect(json(await store.run('keys', 'list', '--client', 'b', '--json'))).toEqual(listed.slice(1));
     expect(await store.run('keys', 'list', '--client', 'nobody')).toEqual({ exitCode: 0, stdout: 'No keys.\n', stderr: '' });
   });
@@ -159,12 +157,9 @@ describe('animal-store keys', () => {
 
   it('revoke invalidates a key', async () => {
     const { id, key, prefix } = json<KeyJson>(await store.run('keys', 'create', '--client', 'acme', '--json'));
-    const revoked = await store.run('keys', 'revoke', String(id));
-    const { revokedAt, ...rest } = json<Record<string, string>>(await store.run('keys', 'revoke', String(id), '--json'));
-    expect(rest).toEqual({ ...view(1, 'acme'), prefix, expiresAt: null, lastUsedAt: null });
-    expect(revoked.stdout).toBe(`Key ${String(id)} (${prefix}) of the client acme was revoked at ${toSeconds(revokedAt)}.\n`);
+    for (const _attempt of [1, 2])
+      expect((await store.run('keys', 'revoke', String(id))).stdout).toBe(`Key ${String(id)} (${prefix}) of the client acme is revoked.\n`);
     expect(await isValid(key)).toBe(false);
-    expect((await store.run('keys', 'revoke', String(id))).stdout).toBe(revoked.stdout);
     expect(await store.run('keys', 'revoke', '77')).toEqual({ exitCode: 1, stdout: '', stderr: 'error: No API key has the id 77.\n' });
   });
 });
@@ -177,15 +172,17 @@ describe('animal-store clients', () => {
     const { id, key, prefix } = json<KeyJson>(await runAs('carol', 'keys', 'create', '--client', 'acme', '--json'));
     await runAs('carol', 'clients', 'set-rate-limit', 'acme', '50');
     expect((await runAs('dave', 'clients', 'disable', 'acme')).stdout).toBe('The client acme is disabled.\n');
-    expect((await store.run('clients', 'list')).stdout).toMatch(/^1 +acme +disabled +50 +\S+Z$/m);
-    expect((await store.run('keys', 'list')).stdout).toMatch(/^1 .* disabled /m);
+    expect((await store.run('clients', 'list')).stdout).toMatch(/^1 +acme +50 +\S+Z$/m);
+    expect((await store.run('keys', 'list')).stdout).toMatch(/^1 .* disabled$/m);
     expect((await store.run('keys', 'create', '--client', 'acme', '--if-none')).stdout).toContain('no key was created');
     expect((await runAs('dave', 'clients', 'enable', 'acme')).stdout).toBe('The client acme is enabled.\n');
-    const setLimit = async (limit: string) => (await store.run('clients', 'set-rate-limit', 'acme', limit)).stdout;
-    expect(await setLimit('0')).toBe('The client acme has no rate limit.\n');
-    const limited = { id: 1, name: 'acme', state: 'enabled', rateLimit: 0, disabledAt: null };
-    expect(json(await store.run('clients', 'list', '--json'))).toEqual([limited]);
-    expect(await setLimit('default')).toBe('The client acme has the default rate limit.\n');
+    for (const [limit, rateLimit] of [
+      ['0', 0],
+      ['default', null],
+    ] as const) {
+      expect((await store.run('clients', 'set-rate-limit', 'acme', limit)).stdout).toBe(`The client acme has the rate limit ${limit}.\n`);
+      expect(json(await store.run('clients', 'list', '--json'))).toEqual([{ id: 1, name: 'acme', rateLimit, disabledAt: null }]);
+    }
     await runAs('carol', 'keys', 'rotate', String(id));
     await runAs('carol', 'keys', 'revoke', String(id));
     expect(await store.run('clients', 'disable', 'nobody')).toEqual({
@@ -218,12 +215,11 @@ describe('animal-store clients', () => {
     expect(audit.stdout).not.toContain(key.slice(prefix.length));
 
     const page = await store.run('keys', 'audit', '--limit', '2');
-    const key8 = `1 \\(${prefix}\\)`;
-    expect(page.stdout).toMatch(
-      new RegExp(
-        `^ID +TIME +OPERATOR +DATABASE ROLE +ACTION +CLIENT +KEY +DETAILS\\n8 +\\S+Z +carol +${role} +revoke +acme +${key8} +-\\n7 .* rotate +acme +${key8} +expiresAt=\\S+Z successorId=2 successorPrefix=\\w+\\n$`,
-      ),
-    );
+    const [header, eighth, seventh, end] = page.stdout.split('\n');
+    expect(header).toMatch(/^ID +OCCURRED AT +OPERATOR +DATABASE ROLE +ACTION +CLIENT ID +CLIENT +KEY ID +KEY PREFIX +DETAILS$/);
+    expect(eighth).toMatch(new RegExp(`^8 +\\S+Z +carol +${role} +revoke +1 +acme +1 +${prefix} +-$`));
+    expect(seventh).toMatch(new RegExp(`^7 .* rotate +1 +acme +1 +${prefix} +expiresAt=\\S+Z successorId=2 successorPrefix=\\w+$`));
+    expect(end).toBe('');
   });
 });
 

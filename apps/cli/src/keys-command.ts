@@ -1,17 +1,15 @@
-import type { ListedApiKey } from '@animal-store/access-application';
 import type { ApiKey, ApiKeySecret, AuditEvent } from '@animal-store/access-domain';
 import type { Command } from 'commander';
-import { printNewKey, withAccessUseCases } from './access.js';
-import { integerParser, parseClientName, parseDuration, parseEnvironment, parseId, parseLifetime, parseScopes } from './arguments.js';
-import { AS_KEYS, databaseUrl, loadScopes } from './database.js';
-import { CliError, EXIT_USAGE } from './failure.js';
-import { formatTime, jsonCommand, type JsonOption, type Terminal, toJson, toTable } from './output.js';
+import { withAccess } from './access.js';
+import { integerParser, parseClientName, parseDuration, parseId, parseScopes } from './arguments.js';
+import { loadScopes } from './database.js';
+import { CliError, EXIT_USAGE, reasonOf } from './failure.js';
+import { formatTime, jsonCommand, type JsonOption, type Terminal, toJson, toList } from './output.js';
 
 interface CreateOptions extends JsonOption {
   readonly client: string;
   readonly scope?: readonly string[];
   readonly expiresIn?: number;
-  readonly environment?: string;
   readonly ifNone?: boolean;
 }
 
@@ -20,49 +18,31 @@ const MAX_AUDIT_LIMIT = 10_000;
 export function addKeysCommand(program: Command, terminal: Terminal): void {
   const keys = program.command('keys').description('Manage API keys.');
 
-  jsonCommand(keys, 'create', 'Create an API key and print the key. The key cannot be shown again.')
+  jsonCommand(keys, 'create', 'Create an API key for ENVIRONMENT, and print the key. The key cannot be shown again.')
     .requiredOption('--client <name>', 'name of the client that owns the key; created if it does not exist', parseClientName)
     .option('--scope <scopes>', 'scopes of the key, such as pets:read, separated by commas (default: all scopes)', parseScopes)
-    .option('--expires-in <duration>', 'lifetime of the key, such as 90d (default: never expires)', parseLifetime)
-    .option(
-      '--environment <name>',
-      'name of the environment, which the key contains (default: ENVIRONMENT if it is set, local if DATABASE_URL is not set, otherwise production)',
-      parseEnvironment,
-    )
-    .option(
-      '--rate-limit <n>',
-      'requests per minute of the client with all its keys; 0 for no limit (default: unchanged, or RATE_LIMIT for a new client)',
-    )
+    .option('--expires-in <duration>', 'lifetime of the key, such as 90d (default: never expires)', parseDuration)
     .option('--if-none', 'create a key only if the client has no active key')
-    .action(async ({ client, scope, expiresIn, environment, ifNone, json }: CreateOptions) => {
-      const input = {
-        clientName: client,
-        scopes: await checkScopes(scope),
-        environment:
-          environment ??
-          (terminal.env['ENVIRONMENT']?.trim() || (databaseUrl(terminal, AS_KEYS.variables) === undefined ? 'local' : 'production')),
-        lifetimeMs: expiresIn,
-      };
-      await withAccessUseCases(
-        terminal,
-        async ({ manageApiKeys }) => {
-          const keys = ifNone ? await manageApiKeys.list(client) : [];
-          if (keys.some(({ state }) => state === 'active' || state === 'disabled'))
-            return json ? toJson({ created: false, client }) : `The client ${client} already has an active key; no key was created.\n`;
-          const { key, secret } = await manageApiKeys.create(input);
-          await printNewKey(terminal, key, json ? toJson({ created: true, ...keyView(key), key: secret }) : showNewKey(key, secret));
-          return undefined;
-        },
-        { migrate: true },
-      );
+    .action(async ({ client, scope, expiresIn, ifNone, json }: CreateOptions) => {
+      const scopes = await checkScopes(scope);
+      await withAccess(terminal, async ({ manageApiKeys }, isLocal) => {
+        const existing = ifNone ? await manageApiKeys.list(client) : [];
+        if (existing.some(({ state }) => state === 'active' || state === 'disabled'))
+          return json ? toJson({ created: false, client }) : `The client ${client} already has an active key; no key was created.\n`;
+        const environment = terminal.env['ENVIRONMENT']?.trim() || (isLocal ? 'local' : 'production');
+        const { key, secret } = await manageApiKeys.create({ clientName: client, scopes, environment, lifetimeMs: expiresIn });
+        await printNewKey(terminal, key, json ? toJson({ created: true, ...viewOf(key), key: secret }) : describeNewKey(key, secret));
+        return undefined;
+      });
     });
 
   jsonCommand(keys, 'list', 'List keys, without their secrets.')
     .option('--client <name>', 'only keys of this client')
-    .action(({ client, json }: JsonOption & { client?: string }) =>
-      withAccessUseCases(terminal, async ({ manageApiKeys }) => {
-        const keys = await manageApiKeys.list(client);
-        return json ? toJson(keys.map(({ key, state }) => ({ ...keyView(key), state }))) : showKeys(keys);
+    .action(({ client, ...options }: JsonOption & { client?: string }) =>
+      withAccess(terminal, async ({ manageApiKeys }) => {
+        const found = await manageApiKeys.list(client);
+        const views = found.map(({ key, state }) => ({ ...viewOf(key), state }));
+        return toList('keys', views, options);
       }),
     );
 
@@ -70,32 +50,33 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
     .argument('<id>', 'id of the key', parseId)
     .option('--overlap <duration>', 'how long the old key remains valid; with 0s, it expires immediately (default: 24h)', parseDuration)
     .action((id: bigint, { overlap, json }: JsonOption & { overlap?: number }) =>
-      withAccessUseCases(terminal, async ({ manageApiKeys }) => {
+      withAccess(terminal, async ({ manageApiKeys }) => {
         const { key, secret, retired } = await manageApiKeys.rotate(id, overlap);
         const text = json
-          ? toJson({ ...keyView(key), key: secret, retired: keyView(retired) })
-          : `${showNewKey(key, secret)}Key ${nameOf(retired)} expires ${expiryOf(retired)}.\n`;
+          ? toJson({ ...viewOf(key), key: secret, retired: viewOf(retired) })
+          : `${describeNewKey(key, secret)}Key ${String(retired.id)} (${retired.prefix}) expires ${expiryOf(retired)}.\n`;
         await printNewKey(terminal, key, text);
         return undefined;
       }),
     );
 
-  jsonCommand(keys, 'revoke', 'Revoke a key. All processes of the service reject it within five seconds.')
+  keys
+    .command('revoke')
+    .description('Revoke a key. All processes of the service reject it within five seconds.')
     .argument('<id>', 'id of the key', parseId)
-    .action((id: bigint, { json }: JsonOption) =>
-      withAccessUseCases(terminal, async ({ manageApiKeys }) => {
-        const key = await manageApiKeys.revoke(id);
-        if (json) return toJson(keyView(key));
-        return `Key ${nameOf(key)} of the client ${key.client.name} was revoked at ${formatTime(key.revokedAt)}.\n`;
+    .action((id: bigint) =>
+      withAccess(terminal, async ({ manageApiKeys }) => {
+        const { client, prefix } = await manageApiKeys.revoke(id);
+        return `Key ${String(id)} (${prefix}) of the client ${client.name} is revoked.\n`;
       }),
     );
 
   jsonCommand(keys, 'audit', 'List changes to keys and clients and who made them, newest first.')
     .option('--limit <n>', 'maximum number of changes (default: 50)', integerParser(1, MAX_AUDIT_LIMIT))
-    .action(({ limit, json }: JsonOption & { limit?: number }) =>
-      withAccessUseCases(terminal, async ({ manageApiKeys }) => {
+    .action(({ limit, ...options }: JsonOption & { limit?: number }) =>
+      withAccess(terminal, async ({ manageApiKeys }) => {
         const events = await manageApiKeys.listAudit(limit);
-        return json ? toJson(events.map(eventView)) : showEvents(events);
+        return toList('changes', events.map(viewOfEvent), options);
       }),
     );
 }
@@ -108,11 +89,17 @@ async function checkScopes(requested: readonly string[] | undefined): Promise<re
   throw new CliError(`unknown scope ${unknown.join(', ')}; the known scopes are ${known.join(', ')}`, EXIT_USAGE);
 }
 
-function keyView({ id, prefix, client, scopes, createdAt, expiresAt, revokedAt, lastUsedAt }: ApiKey) {
-  return { id, prefix, client: client.name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt };
+/** @throws CliError if the key cannot be printed: it is stored, but nobody has seen it */
+async function printNewKey({ stdout, isDiscarded }: Terminal, { id }: ApiKey, text: string): Promise<void> {
+  try {
+    if (isDiscarded) throw new Error('standard output is closed or /dev/null');
+    await stdout(text);
+  } catch (error) {
+    throw new CliError(`key ${String(id)} was created and cannot be printed, so revoke it: ${reasonOf(error)}`);
+  }
 }
 
-function showNewKey(key: ApiKey, secret: ApiKeySecret): string {
+function describeNewKey(key: ApiKey, secret: ApiKeySecret): string {
   const note = key.client.disabledAt ? '\nThe client is disabled: the key is rejected until the client is enabled.\n' : '';
   return `Key ${String(key.id)} of the client ${key.client.name}, scopes ${key.scopes.join(' ')}, expires ${expiryOf(key)}:
 
@@ -122,42 +109,14 @@ Store it now: it cannot be shown again. Only its SHA-256 hash is stored.
 ${note}`;
 }
 
-function showKeys(keys: readonly ListedApiKey[]): string {
-  return toTable('keys', keys, {
-    ID: ({ key }) => String(key.id),
-    PREFIX: ({ key }) => key.prefix,
-    CLIENT: ({ key }) => key.client.name,
-    STATE: ({ state }) => state,
-    EXPIRES: ({ key }) => formatTime(key.expiresAt),
-    'LAST USED': ({ key }) => formatTime(key.lastUsedAt),
-    SCOPES: ({ key }) => key.scopes.join(' '),
-  });
+function expiryOf({ expiresAt }: ApiKey): string {
+  return expiresAt ? formatTime(expiresAt) : 'never';
 }
 
-function eventView({ id, occurredAt, operator, databaseRole, action, clientId, clientName, keyId, keyPrefix, details }: AuditEvent) {
+function viewOf({ id, prefix, client, scopes, createdAt, expiresAt, revokedAt, lastUsedAt }: ApiKey) {
+  return { id, prefix, client: client.name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt };
+}
+
+function viewOfEvent({ id, occurredAt, operator, databaseRole, action, clientId, clientName, keyId, keyPrefix, details }: AuditEvent) {
   return { id, occurredAt, operator, databaseRole, action, clientId, client: clientName, keyId, keyPrefix, details };
-}
-
-function showEvents(events: readonly AuditEvent[]): string {
-  return toTable('changes', events, {
-    ID: ({ id }) => String(id),
-    TIME: ({ occurredAt }) => formatTime(occurredAt),
-    OPERATOR: ({ operator }) => operator,
-    'DATABASE ROLE': ({ databaseRole }) => databaseRole,
-    ACTION: ({ action }) => action,
-    CLIENT: ({ clientName }) => clientName,
-    KEY: ({ keyId, keyPrefix }) => (keyId === null ? '-' : `${String(keyId)} (${keyPrefix ?? ''})`),
-    DETAILS: ({ details }) =>
-      Object.entries(details)
-        .map(([name, value]) => `${name}=${String(value)}`)
-        .join(' ') || '-',
-  });
-}
-
-function nameOf(key: ApiKey): string {
-  return `${String(key.id)} (${key.prefix})`;
-}
-
-function expiryOf(key: ApiKey): string {
-  return key.expiresAt ? formatTime(key.expiresAt) : 'never';
 }

@@ -13,7 +13,7 @@ describe('animal-store migrate', () => {
     expect(await store.run('keys', 'list')).toEqual(notMigrated);
     expect(await store.run('seed', '--count', '1')).toEqual(notMigrated);
 
-    const { migrations } = json<{ migrations: { name: string; applied: boolean }[] }>(await store.run('migrate', 'status', '--json'));
+    const migrations = json<{ name: string; applied: boolean }[]>(await store.run('migrate', 'status', '--json'));
     const names = migrations.map(({ name }) => name);
     expect(names.map((name) => name.replace(/\d+$/, ''))).toEqual(expect.arrayContaining(['CreateClientsAndApiKeys', 'CreatePets']));
     expect(migrations).toEqual(names.map((name) => ({ name, applied: false })));
@@ -24,18 +24,18 @@ describe('animal-store migrate', () => {
       stderr: '',
     });
     expect(await store.run('migrate', 'up')).toMatchObject({ exitCode: 0, stdout: 'The database is up to date.\n' });
-    expect((await store.run('migrate', 'status')).stdout).toMatch(/^MIGRATION +STATE\n(?:\w+ +applied\n)+$/);
-    expect(json(await store.run('migrate', 'up', '--json'))).toEqual({ applied: [] });
+    expect((await store.run('migrate', 'status')).stdout).toMatch(/^NAME +APPLIED\n(?:\w+ +true\n)+$/);
   });
 
   it('migrates an empty database once if several commands start concurrently', async () => {
     const empty = await createTestDatabase();
-    const migrate = () => runAnimalStore({ DATABASE_URL: empty.url }, ['migrate', 'up', '--json']);
+    const migrate = () => runAnimalStore({ DATABASE_URL: empty.url }, ['migrate', 'up']);
     const outcomes = await Promise.all([migrate(), migrate(), migrate()]);
     expect(outcomes.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(outcomes.map(() => ({ exitCode: 0, stderr: '' })));
-    const applied = outcomes.flatMap((outcome) => json<{ applied: string[] }>(outcome).applied);
     const status = await runAnimalStore({ DATABASE_URL: empty.url }, ['migrate', 'status', '--json']);
-    expect(applied).toEqual(json<{ migrations: { name: string }[] }>(status).migrations.map(({ name }) => name));
+    const names = json<{ name: string }[]>(status).map(({ name }) => name);
+    const applied = outcomes.flatMap(({ stdout }) => [...stdout.matchAll(/^applied (\w+)$/gm)].map(([, name]) => name));
+    expect(applied).toEqual(names);
     await empty.drop();
   });
 
@@ -89,7 +89,8 @@ describe('animal-store migrate', () => {
     expect(await mayRead('pets.pets')).toBe(true);
     await grant('keys', role, '--apply');
     expect(await Promise.all(['pets.pets', 'access.clients'].map(mayRead))).toEqual([false, true]);
-    expect(await grant('keys', 'nobody', '--apply')).toEqual({ exitCode: 1, stdout: '', stderr: 'error: role "nobody" does not exist\n' });
+    for (const name of ['nobody', 'public'])
+      expect(await grant('keys', name, '--apply')).toEqual({ exitCode: 1, stdout: '', stderr: `error: role "${name}" does not exist\n` });
     await query(store.url, `DROP OWNED BY "${role}"; DROP ROLE "${role}"`);
   });
 });

@@ -1,27 +1,32 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatTime, toJson, toTable } from './output.js';
+import { toJson, toList } from './output.js';
+
+const expiresAt = new Date('2026-11-21T12:00:00.999Z');
 
 describe('output', () => {
   it('writes exact integers and UTC dates as JSON', () => {
-    const text = toJson({ id: 9223372036854775807n, at: new Date('2026-11-21T12:00:00.123Z'), none: null });
-    expect(text.replace(/\s/g, '')).toBe('{"id":9223372036854775807,"at":"2026-11-21T12:00:00.123Z","none":null}');
+    const text = toJson({ id: 9223372036854775807n, at: expiresAt, none: null });
+    expect(text.replace(/\s/g, '')).toBe('{"id":9223372036854775807,"at":"2026-11-21T12:00:00.999Z","none":null}');
   });
 
   it('shows a time that JavaScript cannot represent, rather than null or an error', () => {
-    expect(toJson([{ expiresAt: new Date(NaN), none: null }]).replace(/\s/g, '')).toBe('[{"expiresAt":"unreadable","none":null}]');
-    expect(formatTime(new Date(NaN))).toBe('unreadable');
+    const rows = [{ expiresAt: new Date(NaN), none: null }];
+    expect(toList('keys', rows, { json: true }).replace(/\s/g, '')).toBe('[{"expiresAt":"unreadable","none":null}]');
+    expect(toList('keys', rows, {})).toBe('EXPIRES AT  NONE\nunreadable  -\n');
   });
 
-  it('aligns columns', () => {
-    const columns = { ID: ([id]: string[]) => id ?? '', CLIENT: ([, client]: string[]) => client ?? '' };
+  it('shows members in columns', () => {
     const rows = [
-      ['1', 'acme'],
-      ['12', 'b'],
+      { id: 1n, expiresAt, scopes: ['a:b', 'c:d'], details: { from: null, to: 7 } },
+      { id: 12n, expiresAt: null, scopes: [], details: {} },
     ];
-    expect(toTable('clients', rows, columns)).toBe('ID  CLIENT\n1   acme\n12  b\n');
-    expect(toTable('clients', [['\u001b[2J\n', '']], columns)).toBe('ID           CLIENT\n\\x1b[2J\\x0a\n');
-    expect(toTable('clients', [], columns)).toBe('No clients.\n');
+    expect(toList('keys', rows, {})).toBe(
+      'ID  EXPIRES AT            SCOPES   DETAILS\n1   2026-11-21T12:00:00Z  a:b c:d  from=null to=7\n12  -                              -\n',
+    );
+    expect(toList('clients', [], {})).toBe('No clients.\n');
   });
 
-  it('shows times to the second', () => expect(formatTime(new Date('2026-11-21T12:00:00.999Z'))).toBe('2026-11-21T12:00:00Z'));
+  it('escapes control characters, which a terminal would interpret', () => {
+    expect(toList('clients', [{ name: '\u001b[2J\n' }], {})).toBe('NAME\n\\x1b[2J\\x0a\n');
+  });
 });

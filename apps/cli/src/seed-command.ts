@@ -1,6 +1,7 @@
+import { migrateUp } from '@animal-store/database';
 import type { Command } from 'commander';
 import { integerParser } from './arguments.js';
-import { AS_OWNER, migrateIfLocal, withDatabase, withDataSource } from './database.js';
+import { AS_OWNER, withDatabase } from './database.js';
 import type { Terminal } from './output.js';
 
 const MAX_COUNT = 1_000_000_000;
@@ -26,16 +27,14 @@ export function addSeedCommand(program: Command, terminal: Terminal): void {
     .requiredOption('--count <n>', 'number of animals', integerParser(1, MAX_COUNT))
     .option('--seed <n>', 'seed of the generator', integerParser(0, MAX_COUNT), 1)
     .action(async ({ count, seed }: Record<'count' | 'seed', number>) => {
-      await withDatabase(terminal, AS_OWNER, async (database) => {
-        await migrateIfLocal(database);
-        await withDataSource(database, async (dataSource) => {
-          await dataSource.transaction(async (manager) => {
-            await manager.query('SELECT setseed($1)', [seed / MAX_COUNT]);
-            await manager.query(INSERT, [count, NAMES, KINDS]);
-          });
-          // Vacuums and updates the planner statistics now instead of waiting for autovacuum.
-          await dataSource.query('VACUUM (ANALYZE) pets.pets');
+      await withDatabase(terminal, AS_OWNER, async (database, isLocal) => {
+        if (isLocal) await migrateUp(database);
+        await database.transaction(async (manager) => {
+          await manager.query('SELECT setseed($1)', [seed / MAX_COUNT]);
+          await manager.query(INSERT, [count, NAMES, KINDS]);
         });
+        // Vacuums and updates the planner statistics now instead of waiting for autovacuum.
+        await database.query('VACUUM (ANALYZE) pets.pets');
       });
       await terminal.stdout(`Added ${count.toLocaleString('en')} pets.\n`);
     });
