@@ -53,10 +53,10 @@ export function toList(items: string, rows: readonly object[], { json }: JsonOpt
 }
 
 function cellOf(value: unknown): string {
-  if (value === null || value === undefined) return '-';
+  if (value === null) return '-';
   if (value instanceof Date) return formatTime(value);
   if (Array.isArray(value)) return value.join(' ');
-  if (typeof value !== 'object') return String(value);
+  if (typeof value !== 'object') return String(value as bigint | boolean | number | string);
   const members = Object.entries(value).map(([name, member]) => `${name}=${String(member)}`);
   return members.join(' ') || '-';
 }

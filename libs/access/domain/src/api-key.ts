@@ -39,7 +39,7 @@ export function stateOf({ client, createdAt, expiresAt, revokedAt, lastUsedAt }:
   return client.disabledAt ? 'disabled' : 'active';
 }
 
-export const SCOPES_RULE = 'must be one or more different <resource>:<action> pairs of lower-case letters and hyphens';
+const SCOPES_RULE = 'must be one or more different <resource>:<action> pairs of lower-case letters and hyphens';
 
 /** Whether the text is a permission `<resource>:<action>`. Each context defines its scopes. */
 export function isScope(text: string): boolean {

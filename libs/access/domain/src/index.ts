@@ -9,7 +9,6 @@ export {
 export {
   type ApiKey,
   type ApiKeyState,
-  isScope,
   issueApiKey,
   type KeyRotation,
   type NewApiKey,
@@ -17,7 +16,6 @@ export {
   notBeforeCreation,
   rotateApiKey,
   type RotatedApiKey,
-  SCOPES_RULE,
   stateOf,
 } from './api-key.js';
 export { ApiKeyRepository } from './api-key-repository.js';
