@@ -46,17 +46,20 @@ export function toList(items: string, rows: readonly object[], { json }: JsonOpt
   if (!first) return `No ${items}.\n`;
   const header = Object.keys(first).map((name) => name.replaceAll(/[A-Z]/g, ' $&').toUpperCase());
   // A terminal would interpret control characters.
-  const lines = [header, ...rows.map((row) => Object.values(row).map((value) => escapeControlCharacters(cellOf(value))))];
+  const lines = [
+    header,
+    ...rows.map((row) => Object.values(row).map((value: Parameters<typeof cellOf>[0]) => escapeControlCharacters(cellOf(value)))),
+  ];
   const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const padded = lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
   return padded.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
-function cellOf(value: unknown): string {
+function cellOf(value: bigint | boolean | number | string | object | null): string {
   if (value === null) return '-';
   if (value instanceof Date) return formatTime(value);
   if (Array.isArray(value)) return value.join(' ');
-  if (typeof value !== 'object') return String(value as bigint | boolean | number | string);
+  if (typeof value !== 'object') return String(value);
   const members = Object.entries(value).map(([name, member]) => `${name}=${String(member)}`);
   return members.join(' ') || '-';
 }
