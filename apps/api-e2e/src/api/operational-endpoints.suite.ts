@@ -39,21 +39,3 @@ describe('/openapi.json', () => {
     for (const url of urls) expect(url).toMatch(/\/v1$/);
   });
 });
-
-describe('/docs', () => {
-  it('is a page that loads all of its resources from the service, without a key', async () => {
-    const redirect = await api.get('/', WITHOUT_KEY);
-    const url = new URL(redirect.headers['location'] ?? '', api.url);
-    expect([redirect.status, url.pathname]).toEqual([302, api.path('/docs')]);
-    const page = await api.get('/docs', WITHOUT_KEY);
-    expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-    const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; ";
-    expect(page.headers['content-security-policy']).toMatch(policy);
-    const parts = [...page.text.matchAll(/<(?:script|link)\b[^>]*\b(?:src|href)="([^":]+)"/g)].map(([, part = '']) => part);
-    expect(parts.length).toBeGreaterThan(2);
-    for (const part of parts) {
-      const path = new URL(part, url).pathname.slice(api.path('').length);
-      expect([part, (await api.get(path, WITHOUT_KEY)).status]).toEqual([part, 200]);
-    }
-  });
-});

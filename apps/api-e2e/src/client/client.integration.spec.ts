@@ -1,6 +1,5 @@
 import { AnimalStore, APIError, type ClientOptions, type Pet, type PetListParams } from '@animal-store/client';
-import { waitFor } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Client } from 'pg';
 import { useOwnService } from '../support/use-api.js';
@@ -83,49 +82,8 @@ it('an idempotency key replays a creation', async () => {
   expect(await stored()).toHaveLength(1);
 });
 
-describe.each<[string, Fault]>([
-  ['a reset connection', 'reset'],
-  ['a lost response', 'lose'],
-  ['a truncated response', 'truncate'],
-  ['a response that is not JSON', { status: 200, body: '[{"id":' }],
-  ['status 503', { status: 503 }],
-])('after %s', (_fault, fault) => {
-  it('a creation is retried with the same idempotency key and adds one pet', async () => {
-    proxy.inject(fault, fault);
-    const pet = await petsOf().create({ name: 'Rex', categoryId: 7n });
-    expect(await stored()).toEqual([{ id: String(pet.id), name: 'Rex' }]);
-    expect(proxy.keys).toEqual(new Array(3).fill(proxy.keys[0]));
-    expect(proxy.keys[0]).toMatch(/^"[0-9a-f]{32}"$/);
-  });
-
-  it('a list is retried, and the caller gets a typed error after the last retry', async () => {
-    await addPets('A', 'B');
-    proxy.inject('none', fault);
-    expect(await namesOf({ limit: 1 })).toEqual(['A', 'B']);
-    expect(proxy.keys).toHaveLength(3);
-    proxy.inject(fault, fault);
-    await expect(petsOf({ maxRetries: 1 }).list()).rejects.toMatchObject({ retryable: true });
-    expect(proxy.keys).toHaveLength(2);
-  });
-});
-
-it('an attempt without a response times out and is retried', async () => {
-  proxy.inject('hang');
-  const pet = await petsOf({ timeout: 2_000, maxRetries: 10 }).create({ name: 'Rex', categoryId: 7n });
-  expect(await stored()).toEqual([{ id: String(pet.id), name: 'Rex' }]);
-});
-
-it('a signal aborts an attempt', async () => {
-  proxy.inject('hang');
-  const controller = new AbortController();
-  const list = petsOf().list({}, { signal: controller.signal });
-  await waitFor(() => expect(proxy.keys).toHaveLength(1));
-  controller.abort();
-  await expect(list).rejects.toMatchObject({ name: 'APIUserAbortError', retryable: false });
-});
-
 it('with random faults, each creation returns its pet or a typed error, and none adds a duplicate', async () => {
-  const faults: Fault[] = ['none', 'reset', 'lose', 'truncate', { status: 503 }, { status: 429 }];
+  const faults: Fault[] = ['none', 'reset', 'lose', 'truncate', { status: 200, body: '[{"id":' }, { status: 503 }, { status: 429 }];
   proxy.inject(...fc.sample(fc.constantFrom(...faults), { numRuns: 60, seed: 1 }));
   const names = Array.from({ length: 30 }, (_, index) => `pet ${index}`);
   const created: { id: string; name: string }[] = [];
@@ -142,21 +100,17 @@ it('with random faults, each creation returns its pet or a typed error, and none
   expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
 });
 
-it.each([301, 302, 303, 307, 308])('the client follows no %i, neither to the same nor to another origin', async (status) => {
+it.each([302, 307])('the client follows no %i, neither to the same nor to another origin', async (status) => {
   const other = await FaultProxy.start(own.api.target.baseUrl);
-  try {
-    for (const origin of ['', other.url]) {
-      const redirect: Fault = { status, headers: { Location: `${origin}/v1/pets` } };
-      const pets = petsOf({ maxRetries: 0 });
-      for (const call of [() => pets.create({ name: 'Rex', categoryId: 7n }), () => pets.list()]) {
-        proxy.inject(redirect);
-        await expect(call()).rejects.toMatchObject({ name: 'APIConnectionError', message: expect.stringContaining('redirect') });
-        expect(proxy.keys).toHaveLength(1);
-      }
+  for (const origin of ['', other.url]) {
+    const pets = petsOf({ maxRetries: 0 });
+    for (const call of [() => pets.create({ name: 'Rex', categoryId: 7n }), () => pets.list()]) {
+      proxy.inject({ status, headers: { Location: `${origin}/v1/pets` } });
+      await expect(call()).rejects.toMatchObject({ name: 'APIConnectionError', message: expect.stringContaining('redirect') });
+      expect(proxy.keys).toHaveLength(1);
     }
-    expect(other.keys).toEqual([]);
-    expect(await stored()).toEqual([]);
-  } finally {
-    await other.stop();
   }
+  expect(other.keys).toEqual([]);
+  expect(await stored()).toEqual([]);
+  await other.stop();
 });

@@ -10,8 +10,6 @@ export type Fault =
   | 'lose'
   /** Closes the connection in the middle of the response body. */
   | 'truncate'
-  /** Never responds. */
-  | 'hang'
   /** Responds instead of the service. */
   | { readonly status: number; readonly headers?: http.OutgoingHttpHeaders; readonly body?: string };
 
@@ -51,7 +49,6 @@ export class FaultProxy {
   private handle(request: http.IncomingMessage, response: http.ServerResponse): void {
     this.keys.push(request.headers['idempotency-key'] as string | undefined);
     const fault = this.faults.shift() ?? 'none';
-    if (fault === 'hang') return;
     if (fault === 'reset') return void request.socket.destroy();
     if (typeof fault === 'object') return void response.writeHead(fault.status, fault.headers).end(fault.body ?? '<html>');
     this.forward(request, response, fault);

@@ -70,15 +70,6 @@ describe('the installed package works in', () => {
     expect(await runProgram(file)).toEqual({ stdout: PRINTED, stderr: '' });
   });
 
-  it.each([
-    ['nodenext', ['typed.mts', 'typed.cts'], NODENEXT],
-    ['bundler', ['typed.mts'], { module: 'esnext', moduleResolution: 'bundler' }],
-  ])('TypeScript with the module resolution %s', async (_resolution, files, options) => {
-    for (const file of files) await write(file, `${TYPED_USE}void main();`);
-    await compile(files, options);
-    for (const file of files) expect(await runProgram(file.replace('ts', 'js'))).toEqual({ stdout: PRINTED, stderr: '' });
-  });
-
   it('TypeScript, which reports wrong types', async () => {
     const wrong = [
       "client.pets.create({ name: 'Rex', categoryId: 7 });",

@@ -43,7 +43,7 @@ describe('a catalogue of twelve pets', () => {
     expect(await api.listPets()).toEqual(pets);
   });
 
-  it.each([1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 100])('has a next page exactly if there are more pets, with a limit of %i', async (limit) => {
+  it.each([1, 2, 5, 6, 11, 12, 13])('has a next page exactly if there are more pets, with a limit of %i', async (limit) => {
     for (const status of [undefined, 'available', 'pending', 'sold'] as const) {
       const expected = pets.filter((pet) => status === undefined || pet.status === status);
       const pages = await walk(`?limit=${limit}${status ? `&status=${status}` : ''}`);

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { query, waitFor } from '@animal-store/local-postgres/testing';
+import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { unknownKey } from '../support/keys.js';
 import { Outage } from '../support/outage.js';
-import { runAnimalStore } from '../support/service.js';
 
 let outage: Outage;
 
@@ -50,38 +49,4 @@ it('without a database that responds, requests get 503; later it serves, again a
   await proxy.cut();
   await outage.expectUnavailable(key);
   expect(await service.stop()).toBe(0);
-});
-
-it('waits for a database that rejects the login or does not exist yet, and until another process has migrated it', async () => {
-  const { database } = outage;
-  const url = new URL(database.url);
-  const [role, name] = [`late_${process.pid}`, `${url.pathname.slice(1)}_late`];
-  Object.assign(url, { username: role, password: 'secret', pathname: name });
-  const setPassword = (password: string) => query(database.url, `ALTER ROLE ${role} PASSWORD '${password}'`);
-  const logged = (text: string) => waitFor(() => expect(outage.count(text)).toBe(1));
-
-  await query(database.url, `CREATE ROLE ${role} LOGIN PASSWORD 'another one'`);
-  const service = await outage.start({ MIGRATE_ON_START: 'false' }, url.href);
-  await outage.expectWaiting();
-  await logged('cannot be used: password authentication failed');
-  // The next failure, a database that does not exist, is not logged: there is at most one warning in a minute.
-  await setPassword('secret');
-  await query(database.url, `CREATE DATABASE ${name} OWNER ${role}`);
-  await logged('connected to the database');
-  expect((await outage.get('/health/ready')).status).toBe(503);
-  await runAnimalStore(url.href, 'migrate', 'up');
-  const key = await outage.expectServing(url.href);
-
-  await setPassword('changed');
-  // Repeated, because a connection that was logging in with the old password appears later.
-  await waitFor(async () => {
-    await query(database.url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`);
-    expect((await outage.get('/v1/pets', key)).status).toBe(503);
-  });
-  await outage.expectUnavailable(key);
-  await setPassword('secret');
-  await waitFor(async () => expect((await outage.get('/v1/pets', key)).status).toBe(200));
-  expect(service.output).not.toContain('secret');
-  await service.stop();
-  await query(database.url, `DROP DATABASE ${name} WITH (FORCE)`, `DROP ROLE ${role}`);
 });

@@ -53,23 +53,3 @@ it('a change of a key or a client takes effect in every process within five seco
   for (const process of [api, other]) for (const key of rejected) expectUnauthenticated(await list(process, key), 'invalid_api_key');
   await expectAccepted(api.target.key, replacement.key, overlapping.key, successor.key);
 });
-
-it('the rate limit of a client is in the response headers, and a change takes effect in every process', async () => {
-  const { key } = await insertKey(own.databaseUrl, 'slow');
-  await animalStore('clients', 'set-rate-limit', 'slow', '3');
-  const first = await list(api, key);
-  expect([first.status, first.headers['ratelimit-policy'], first.headers['ratelimit']]).toEqual([
-    200,
-    '"default";q=3;w=60',
-    expect.stringMatching(/^"default";r=2;t=\d+$/),
-  ]);
-  const statuses = [];
-  for (let i = 0; i < 3; i++) statuses.push((await list(api, key)).status);
-  expect(statuses).toEqual([200, 200, 429]);
-  await animalStore('clients', 'set-rate-limit', 'slow', 'default');
-  await sleep(EFFECTIVE_WITHIN_MS);
-  for (const process of [api, other]) {
-    const { status, headers } = await list(process, key);
-    expect([status, headers['ratelimit-policy']]).toEqual([200, '"default";q=6000;w=60']);
-  }
-});

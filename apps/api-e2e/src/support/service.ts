@@ -8,7 +8,6 @@ import { createMigratedDatabase, serviceRoleUrl } from './service-role.js';
 
 export type { Environment };
 
-const END_TIMEOUT_MS = 60_000;
 /** Prevents a busy machine from counting as an overload of the service. */
 const PATIENT = { MAX_EVENT_LOOP_LAG_MS: '60000' };
 
@@ -18,23 +17,17 @@ export const Service = {
   /**
    * Starts the service on a free port and waits until it listens. Unless MIGRATION_DATABASE_URL is set, migrates the database first and
    * gives the service a role with only the privileges of docs/deployment.md.
-   * @param main program of the service, by default the bundle of this workspace
    */
-  async start(databaseUrl: string, environment: Environment = {}, main = programPath('api')): Promise<Service> {
+  async start(databaseUrl: string, environment: Environment = {}): Promise<Service> {
     const url = environment['MIGRATION_DATABASE_URL'] === undefined ? await serviceRoleUrl(databaseUrl, runAnimalStore) : databaseUrl;
-    const command = [process.execPath, main];
-    return ServiceProcess.start({ DATABASE_URL: url, DRAIN_SECONDS: '0', ...PATIENT, ...environment }, { command });
+    return ServiceProcess.start(
+      { DATABASE_URL: url, DRAIN_SECONDS: '0', ...PATIENT, ...environment },
+      {
+        command: [process.execPath, programPath('api')],
+      },
+    );
   },
 };
-
-/** Runs the service with a configuration that it must reject. Returns its exit code and output. */
-export async function runUntilExit(environment: Environment): Promise<{ exitCode: number | null; output: string }> {
-  const service = ServiceProcess.spawn(environment);
-  const timer = setTimeout(() => void service.kill(), END_TIMEOUT_MS);
-  const exitCode = await service.end();
-  clearTimeout(timer);
-  return { exitCode, output: service.output };
-}
 
 /** Runs the command-line tool on a database and returns its standard output. */
 export async function runAnimalStore(databaseUrl: string, ...args: readonly string[]): Promise<string> {
