@@ -1,13 +1,18 @@
-import type { IncomingMessage, Server } from 'node:http';
+import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance } from 'fastify';
+import { HEADER_SECTION_BYTES, HTTP_ERRORS, HttpError, type RequestError, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
+import { declaresTooLargeBody } from './request-body.js';
 
-/** How long a silent client has to read the last response before the connection is destroyed. */
-const LINGER_MS = 500;
-/** A client that is still sending has this many times LINGER_MS: a reset would discard a response that it has not read. */
-const MAX_LINGERS = 4;
+/** How long a client has to read the last response: a reset would discard what it has not read. */
+const LINGER_MS = 2_000;
+/** How long the first request of a new connection is awaited when the process stops. */
+const FIRST_REQUEST_MS = 100;
+/** Share of the maximum: so many connections above it get a 503, and Node.js destroys further ones. */
+const SHARE_REFUSED = 1 / 100;
 
 const CONNECTION = Symbol('connection');
 
@@ -17,14 +22,33 @@ declare module 'node:net' {
   }
 }
 
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** Why the request could not be read. */
+    failure?: RequestError;
+  }
+}
+
+export interface HttpOptions {
+  readonly publicBaseUrl: string | undefined;
+  readonly docsUrl: string | undefined;
+  readonly corsOrigins: readonly string[];
+  readonly trustedProxies: readonly string[];
+  readonly maxConnections: number;
+  /** Also limits how many requests wait for a database connection. */
+  readonly maxInFlight: number;
+  readonly maxEventLoopLagMs: number;
+  readonly logRequestsSample: number;
+  readonly databaseConnectTimeoutMs: number;
+  readonly databaseStatementTimeoutMs: number;
+}
+
 /** State of one client connection. */
 export class Connection {
   /** Requests whose responses have not been handed to the operating system. */
   pending = 0;
   /** No further request is processed (RFC 9112, section 9.6). */
   isEnded = false;
-  /** The body of the last request cannot be read to its end. */
-  isBodyLost = false;
   /** The last request so far; requests may be pipelined. */
   lastRequest: IncomingMessage | undefined;
   private last: (() => void) | undefined;
@@ -34,33 +58,31 @@ export class Connection {
     socket.destroySoon = () => this.close();
   }
 
-  /** Closes the connection after the client has read the responses, or when its time is over. Further input is dropped. */
-  close(): void {
-    this.isEnded = true;
-    const { socket } = this;
-    socket.end();
-    socket.resume();
-    let received = socket.bytesRead;
-    let lingers = 0;
-    const timer = setInterval(() => {
-      if (socket.bytesRead === received || ++lingers === MAX_LINGERS) socket.destroy();
-      received = socket.bytesRead;
-    }, LINGER_MS).unref();
-    socket.once('close', () => clearInterval(timer));
+  begin(request: IncomingMessage, response: ServerResponse): void {
+    this.lastRequest = request;
+    this.pending++;
+    response.on('close', this.finish);
   }
 
   /** Accepts no further requests, and calls `last` after the pending responses. */
-  endWith(last: () => void): void {
+  end(last = () => this.close()): void {
     this.isEnded = true;
     if (this.pending === 0) last();
     else this.last = last;
   }
 
-  /** Call after a response has been handed to the operating system. */
-  finishResponse(): void {
+  /** Closes the connection after the client has read the responses, or when its time is over. Further input is dropped. */
+  close(): void {
+    this.isEnded = true;
+    this.socket.end();
+    this.socket.resume();
+    setTimeout(() => this.socket.destroy(), LINGER_MS).unref();
+  }
+
+  private readonly finish = (): void => {
     this.pending--;
     if (this.pending === 0 && this.last && this.socket.writable) this.last();
-  }
+  };
 }
 
 export function connectionOf(socket: Socket): Connection {
@@ -76,42 +98,113 @@ export class Draining {
   }
 }
 
-/** Adds `Connection: close` to the last response of a connection while draining, after the client has ended its side, and after a lost body. */
+/** Adds `Connection: close` to the last response of a connection that has ended, also by its client, and while draining. */
 export function endConnections(server: FastifyInstance, draining: Draining): void {
   server.addHook('onSend', ({ raw }, reply, payload, done) => {
     const connection = connectionOf(raw.socket);
-    if ((draining.isActive || raw.socket.readableEnded || connection.isBodyLost) && connection.lastRequest === raw) {
+    if ((draining.isActive || connection.isEnded || raw.socket.readableEnded) && connection.lastRequest === raw) {
       connection.isEnded = true;
       reply.header('connection', 'close');
     }
     done(null, payload);
   });
-  server.addHook('onResponse', ({ raw }, _reply, done) => {
-    connectionOf(raw.socket).finishResponse();
-    done();
+}
+
+/** Creates the server of Node.js, with its limits. Requests that it cannot read have a `failure`, and are served like all others. */
+export function createNodeServer(serve: RequestListener, options: HttpOptions, shed: Pick<ShedRequests, 'count'>): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: HEADER_SECTION_BYTES,
+      headersTimeout: 5_000,
+      requestTimeout: 10_000,
+      keepAliveTimeout: 72_000,
+      connectionsCheckingInterval: 1_000,
+      // Node's own response lacks our error shape; the hooks check Host.
+      requireHostHeader: false,
+      // By default, Node drops a second Authorization or Host without an error.
+      joinDuplicateHeaders: true,
+      // Saves the stream events of requests without a body.
+      optimizeEmptyRequests: true,
+    },
+    (request, response) => {
+      const connection = connectionOf(request.socket);
+      // On a connection that is ending, further requests are dropped without a response.
+      if (connection.isEnded) {
+        request.resume();
+        return;
+      }
+      const failure = malformationOf(request);
+      if (failure) request.failure = failure;
+      // The next bytes may not be the beginning of a request.
+      if (failure || (request.headers.upgrade !== undefined && mayHaveDroppedBytes(request))) connection.isEnded = true;
+      connection.begin(request, response);
+      serve(request, response);
+    },
+  );
+  const { databaseConnectTimeoutMs: connectMs, databaseStatementTimeoutMs: statementMs } = options;
+  // For clients that do not read. Longer than any request takes: it usually waits for two statements, to look up the key and to run the operation.
+  server.timeout = statementMs === 0 ? 0 : Math.max(30_000, 2 * (connectMs + statementMs) + 5_000);
+  // A client may end its side of the connection after its last request and still gets the response (RFC 9112, section 9.6).
+  Object.assign(server, { httpAllowHalfOpen: true });
+  // A hook counts the fields; Node silently drops those above its limit.
+  server.maxHeadersCount = 0;
+
+  /** Serves a request, to which Node would respond without our error shape, after the pending ones. Then closes the connection. */
+  const serveLast = (request: IncomingMessage) => {
+    const { socket } = request;
+    const connection = connectionOf(socket);
+    connection.lastRequest = request;
+    connection.end(() => {
+      const response = new ServerResponse(request);
+      response.shouldKeepAlive = false;
+      response.assignSocket(socket);
+      response.on('finish', () => connection.close());
+      connection.begin(request, response);
+      serve(request, response);
+    });
+  };
+  /** @param head as far as it is known: of several configured origins, none can be allowed without it */
+  const fail = (socket: Socket, failure: RequestError, head = '') => {
+    const [onlyOrigin, ...otherOrigins] = options.corsOrigins;
+    const origin = /\r\norigin:([^\r\n]*)/i.exec(head)?.[1]?.trim() ?? (otherOrigins.length === 0 ? onlyOrigin : undefined);
+    const method = head.startsWith('HEAD ') ? 'HEAD' : 'GET';
+    serveLast(Object.assign(new IncomingMessage(socket), { failure, method, url: '*', httpVersion: '1.1', headers: { origin } }));
+  };
+
+  server.on('clientError', (error: ClientError, socket) => {
+    const connection = connectionOf(socket as Socket);
+    const { lastRequest } = connection;
+    if (error.code === 'ECONNRESET') {
+      socket.destroy();
+    } else if (connection.isEnded || error.code === 'HPE_CLOSED_CONNECTION') {
+      // The last response of the connection is being sent. Further input is dropped.
+      connection.isEnded = true;
+    } else if (lastRequest && !lastRequest.complete) {
+      // The response may have been sent already.
+      connection.end();
+      if (lastRequest.listenerCount('error') > 0) lastRequest.emit('error', failureOf(error));
+    } else {
+      fail(connection.socket, failureOf(error), headOf(error));
+    }
   });
+  server.on('connect', (request) => {
+    request.socket.on('error', () => undefined);
+    // For all resources, so that the response lists the methods of the server.
+    request.url = '*';
+    serveLast(request);
+  });
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('checkContinue', (request, response) => {
+    // A client that gets no 100 Continue need not send its body. Node.js closes its connection after the response.
+    if (!malformationOf(request) && !declaresTooLargeBody(request)) response.writeContinue();
+    server.emit('request', request, response);
+  });
+  limitConnections(server, options.maxConnections, shed, (socket) => fail(socket, new DomainError(SERVICE_UNAVAILABLE)));
+  return server;
 }
-
-/** How long the first request of a new connection is awaited when the process stops. */
-const FIRST_REQUEST_MS = 100;
-
-/**
- * Accepts no further connections and closes idle ones. Resolves when all connections are closed. `close` of node:http also ends the
- * checks of headersTimeout and requestTimeout, so a half-received request would keep the process alive.
- */
-export async function stopListening(server: Server): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  NetServer.prototype.close.call(server, () => resolve());
-  await sleep(FIRST_REQUEST_MS);
-  server.closeIdleConnections();
-  await promise;
-}
-
-/** Share of the maximum: so many connections above it get a 503, and Node.js destroys further ones. */
-const SHARE_REFUSED = 1 / 100;
 
 /** Keeps at most `max` connections. Above that, the oldest idle one is closed. If there is none, the new one is refused. */
-export function limitConnections(server: Server, max: number, shed: Pick<ShedRequests, 'count'>, refuse: (socket: Socket) => void): void {
+function limitConnections(server: Server, max: number, shed: Pick<ShedRequests, 'count'>, refuse: (socket: Socket) => void): void {
   /** Oldest first. */
   const connections = new Set<Connection>();
   const count = () => shed.count('connections');
@@ -137,8 +230,66 @@ export function limitConnections(server: Server, max: number, shed: Pick<ShedReq
       connection.socket.destroy();
       return;
     }
-    newest.isEnded = true;
     count();
     refuse(socket);
   });
+}
+
+interface ClientError extends Error {
+  readonly code?: string;
+  /** Position of the error in `rawPacket`. */
+  readonly bytesParsed?: number;
+  readonly rawPacket?: Buffer;
+}
+
+function failureOf({ code }: ClientError): HttpError {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new HttpError(HTTP_ERRORS.requestTimeout);
+  return new HttpError(code === 'HPE_HEADER_OVERFLOW' ? HTTP_ERRORS.headersTooLarge : HTTP_ERRORS.malformedRequest);
+}
+
+const REQUEST_LINE = /\b[A-Z]+ (?:\/|\*|http)/g;
+
+/** Returns the text of the request with the error, from its request line on if that is in the same packet. Requests may be pipelined. */
+function headOf({ rawPacket, bytesParsed }: ClientError): string {
+  const text = rawPacket?.toString('latin1') ?? '';
+  return text.slice([...text.slice(0, bytesParsed).matchAll(REQUEST_LINE)].at(-1)?.index);
+}
+
+/** uri-host [ ":" port ] (RFC 9112, section 3.2). A comma means that the field was repeated. */
+const HOST = /^(?:\[[\w.~!$&'()*+;=:-]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/;
+/** With the empty list elements that RFC 9110, section 5.6.1.2, allows. */
+const CHUNKED = /^[\s,]*chunked[\s,]*$/i;
+
+/** Returns why a request is malformed that Node's HTTP parser accepts. */
+function malformationOf({ headers, httpVersion, httpVersionMajor }: IncomingMessage): HttpError | undefined {
+  const { host, expect, 'transfer-encoding': coding } = headers;
+  // A request line without a version is HTTP/0.9. HTTP/1.0 has no transfer codings (RFC 9112, section 6.1).
+  if (httpVersionMajor < 1 || (coding !== undefined && (httpVersion === '1.0' || !CHUNKED.test(coding))))
+    return new HttpError(HTTP_ERRORS.malformedRequest);
+  if (host === undefined ? httpVersion === '1.1' : !HOST.test(host))
+    return new HttpError(HTTP_ERRORS.malformedRequest, 'The request must have exactly one valid Host header.');
+  if (expect !== undefined && httpVersion === '1.1' && !/^100-continue$/i.test(expect)) return new HttpError(HTTP_ERRORS.expectationFailed);
+  return undefined;
+}
+
+const END_OF_HEAD = '\r\n\r\n';
+
+/** Returns whether bytes may have followed a request with Upgrade, which is ignored. Node drops them, even in the middle of a body. */
+function mayHaveDroppedBytes({ headers, socket }: IncomingMessage): boolean {
+  const { parser } = socket as { parser?: { getCurrentBuffer?: () => Buffer | undefined } };
+  const received = parser?.getCurrentBuffer?.() ?? '';
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  return hasBody || received.indexOf(END_OF_HEAD) !== received.length - END_OF_HEAD.length;
+}
+
+/**
+ * Accepts no further connections and closes idle ones. Resolves when all connections are closed. `close` of node:http also ends the
+ * checks of headersTimeout and requestTimeout, so a half-received request would keep the process alive.
+ */
+export async function stopListening(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  NetServer.prototype.close.call(server, () => resolve());
+  await sleep(FIRST_REQUEST_MS);
+  server.closeIdleConnections();
+  await promise;
 }

@@ -74,9 +74,9 @@ describe('a slow client', () => {
       expect([what, head]).toEqual([what, expect.stringMatching(/^access-control-allow-origin: https:\/\/app\.example\.com$/im)]);
       expect([what, JSON.parse(body)]).toEqual([what, { code: 'request_timeout', message: expect.any(String), status: 408 }]);
     }
-    // Neither the connection without a request nor those with slow bodies, whose responses `http_request_duration_seconds` counts.
-    const shed = await service.app.get(Metrics).requestsShed.get();
-    expect(shed.values).toEqual([{ labels: { reason: 'slow_headers' }, value: 2 }]);
+    const { values } = await service.app.get(Metrics).requestDurations.get();
+    const counts = values.filter(({ metricName, labels }) => metricName?.endsWith('_count') && labels.status === 408);
+    expect(counts.reduce((sum, { value }) => sum + value, 0)).toBe(requests.length);
   });
 
   it('gets 408 for a second request after the response to the first', async () => {
@@ -167,6 +167,19 @@ async function readResponses(connection: RawConnection): Promise<string[]> {
   }
   return all;
 }
+
+it('a connection that has ended is destroyed after two seconds, even if its client leaves it open', async () => {
+  const { port } = new URL(service.url);
+  const socket = connect({ host: '127.0.0.1', port: Number(port), allowHalfOpen: true }).on('error', () => undefined);
+  socket.write('nonsense\r\n\r\n');
+  await once(socket.resume(), 'end');
+  const endedAt = performance.now();
+  await waitFor(() => {
+    socket.write('more');
+    expect(socket.destroyed).toBe(true);
+  });
+  expect(performance.now() - endedAt).toBeGreaterThan(1_500);
+});
 
 describe('a client that ends its side of the connection', () => {
   it.each<[when: string, sent: () => string, expected: string[]]>([

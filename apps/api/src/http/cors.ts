@@ -21,21 +21,19 @@ const EXPOSED_HEADERS = [
 
 const PREFLIGHT_LIFETIME_SECONDS = '600';
 
-/** Returns the headers that let a script of an allowed origin read a response. */
-export function corsHeaders(origins: readonly string[], origin: string | undefined): Record<string, string> {
-  if (origins.length === 0) return {};
-  return {
-    vary: 'Origin',
-    ...(origin !== undefined &&
-      origins.includes(origin) && {
-        'access-control-allow-origin': origin,
-        'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
-      }),
-  };
+/** Adds the headers that let scripts of the allowed origins read every response. */
+export function allowOrigins(fastify: FastifyInstance, origins: readonly string[]): void {
+  const exposed = EXPOSED_HEADERS.join(', ');
+  fastify.addHook('onRequest', ({ raw: { headers } }, reply, done) => {
+    reply.header('vary', 'Origin');
+    if (headers.origin !== undefined && origins.includes(headers.origin))
+      reply.headers({ 'access-control-allow-origin': headers.origin, 'access-control-expose-headers': exposed });
+    done();
+  });
 }
 
 /**
- * Returns the headers that answer a preflight of an allowed origin, in addition to `corsHeaders`. Credentials are not allowed: API keys are
+ * Returns the headers that answer a preflight of an allowed origin, in addition to those. Credentials are not allowed: API keys are
  * sent in a header, never in cookies.
  * @param methods of the path, separated by commas
  */
@@ -47,12 +45,4 @@ export function preflightHeaders(origins: readonly string[], request: IncomingHt
     'access-control-max-age': PREFLIGHT_LIFETIME_SECONDS,
     ...(requested !== undefined && { 'access-control-allow-headers': requested }),
   };
-}
-
-/** Adds the CORS headers to every response. */
-export function allowOrigins(fastify: FastifyInstance, origins: readonly string[]): void {
-  fastify.addHook('onRequest', ({ raw }, reply, done) => {
-    reply.headers(corsHeaders(origins, raw.headers.origin));
-    done();
-  });
 }

@@ -5,7 +5,7 @@ import { Routes } from '../errors/exception.filter.js';
 import { Draining, stopListening } from './connection.js';
 import type { JsonAdapter } from './json-adapter.js';
 import type { HttpServer } from './http-server.js';
-import { PreconditionGuard } from './precondition.guard.js';
+import { PreconditionGuard } from './entity-tags.js';
 import { RouteTable } from './routes.js';
 
 /** What providers know of the HTTP server, and the guards of its headers. */

@@ -58,57 +58,28 @@ function sendJson(reply: FastifyReply, text: string): FastifyReply {
   return reply.header('content-type', 'application/json').serializer(identity).send(text);
 }
 
-/**
- * Returns the value as JSON text, with exact bigints. Everything else is written as by JSON.stringify.
- * ADR 9 has the measurement that justifies it.
- */
+/** Returns the value as JSON text, with exact bigints. */
 export function toJson(value: unknown): string {
-  return write(value) ?? 'null';
+  return JSON.stringify(withNumbers(value) ?? null);
 }
 
-/** Returns undefined for values that JSON omits. */
-function write(value: unknown): string | undefined {
-  switch (typeof value) {
-    case 'string':
-      return JSON.stringify(value);
-    case 'bigint':
-    case 'boolean':
-      return String(value);
-    case 'number':
-      return Number.isFinite(value) ? String(value) : 'null';
-    case 'object':
-      if (value === null) return 'null';
-      if (Array.isArray(value)) return writeArray(value);
-      return 'toJSON' in value ? write((value as { toJSON(): unknown }).toJSON()) : writeObject(value as Record<string, unknown>);
-    default:
-      return undefined;
+declare global {
+  interface JSON {
+    rawJSON(text: string): object;
   }
 }
 
-function writeArray(values: readonly unknown[]): string {
-  let text = '[';
-  for (let i = 0; i < values.length; i++) text += (i > 0 ? ',' : '') + (write(values[i]) ?? 'null');
-  return text + ']';
-}
-
-function writeObject(object: Readonly<Record<string, unknown>>): string {
-  let text = '{';
-  for (const name of Object.keys(object)) {
-    const member = write(object[name]);
-    if (member !== undefined) text += (text.length > 1 ? ',' : '') + nameOf(name) + member;
+/** Returns a copy with numbers instead of bigints. A replacer function would take five times as long. */
+function withNumbers(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : JSON.rawJSON(String(value));
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(withNumbers);
+  if ('toJSON' in value) return withNumbers((value as { toJSON(): unknown }).toJSON());
+  const copy: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) {
+    // An assignment would set the prototype.
+    if (name === '__proto__') Object.defineProperty(copy, name, { value: withNumbers(member), enumerable: true });
+    else copy[name] = withNumbers(member);
   }
-  return text + '}';
-}
-
-/** Member names as JSON text. Responses use few names. */
-const names = new Map<string, string>();
-const MAX_NAMES = 1000;
-
-function nameOf(name: string): string {
-  let text = names.get(name);
-  if (text === undefined) {
-    text = `${JSON.stringify(name)}:`;
-    if (names.size < MAX_NAMES) names.set(name, text);
-  }
-  return text;
+  return copy;
 }

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { BODY_LIMIT_BYTES, HEADER_SECTION_BYTES, MAX_HEADER_FIELDS, MAX_TARGET_LENGTH } from '../errors/http-errors.js';
 import { readConfig } from '../process/config.js';
-import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from './http-server.js';
+import { createNodeServer } from './connection.js';
 
 const guide = readFileSync(join(import.meta.dirname, '../../../../docs/guides/limits.md'), 'utf8');
-const { rateLimit, maxInFlight, maxConnections } = readConfig({ DATABASE_URL: 'postgres://unused' });
+const config = readConfig({ DATABASE_URL: 'postgres://unused' });
+const { rateLimit, maxInFlight, maxConnections } = config;
+const { headersTimeout, requestTimeout, keepAliveTimeout } = createNodeServer(() => undefined, config, { count: () => undefined });
 const text = (value: number) => value.toLocaleString('en');
 
 it.each([
@@ -14,8 +16,8 @@ it.each([
   `${text(MAX_TARGET_LENGTH)} characters`,
   `${HEADER_SECTION_BYTES / 1024} KiB, ${MAX_HEADER_FIELDS} headers`,
   `${text(rateLimit)} per minute (default)`,
-  `within ${HEADERS_TIMEOUT_MS / 1000} seconds, and a whole request within ${REQUEST_TIMEOUT_MS / 1000} seconds.`,
-  `closed after ${KEEP_ALIVE_TIMEOUT_MS / 1000} seconds. Close idle`,
+  `within ${headersTimeout / 1000} seconds, and a whole request within ${requestTimeout / 1000} seconds.`,
+  `closed after ${keepAliveTimeout / 1000} seconds. Close idle`,
   `${maxInFlight} requests in progress (default)`,
   `${text(maxConnections)} connections (default)`,
 ])('the guide about limits has the limit of the code: %s', (limit) => {

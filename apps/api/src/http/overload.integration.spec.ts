@@ -1,16 +1,18 @@
 import { once } from 'node:events';
-import { connect, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Server, Socket } from 'node:net';
 import { promisify } from 'node:util';
+import type { DomainError } from '@animal-store/kernel';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { FastifyInstance } from 'fastify';
 import { Client } from 'pg';
-import { PublicUrl } from '@animal-store/http-kit';
+import { errorBody } from '../errors/error-response.js';
+import type { HttpError } from '../errors/http-errors.js';
 import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
-import { ShedRequests } from '../observability/shed-requests.js';
-import { createHttpServer } from './http-server.js';
-import { LoadShedding } from './load-shedding.js';
-import { RequestBodies } from './request-body.js';
+import type { Observability } from '../observability/observability.js';
+import { readConfig } from '../process/config.js';
+import { HttpServer } from './http-server.js';
 import { pipelineUnread, RawConnection, rawGet as get } from './testing/raw-connection.js';
 import { type TestApp, useTestApp } from './testing/test-app.js';
 
@@ -167,46 +169,159 @@ describe('load shedding', () => {
   });
 });
 
-describe('pipelined requests', () => {
-  it('are in flight until their responses are read, and are closed in favour of other clients', async () => {
-    const max = 100;
-    const metrics = new Metrics();
-    const shed = new ShedRequests(metrics, createLogger('silent'));
-    const options = { trustedProxies: [], maxConnections: 100, corsOrigins: [], publicUrl: new PublicUrl(), shed };
-    const other = createHttpServer(options);
-    new LoadShedding({ maxInFlight: max, maxEventLoopLagMs: 60_000 }, metrics, shed).register(other);
-    other.get('/large', () => 'x'.repeat(1_500_000));
-    other.get('/small', () => '');
-    const url = await other.listen({ host: '127.0.0.1', port: 0 });
-    const inFlight = async () => Number(/^http_requests_in_flight (\d+)$/m.exec(await metrics.registry.metrics())?.[1]);
-    const sockets: Socket[] = [];
-    const pipeline = async () => sockets.push(await pipelineUnread(portOf({ url }), get('/large'), 60));
-    for (let i = 0; i < 2; i++) await pipeline();
-    await waitFor(async () => expect(await inFlight()).toBeGreaterThan(50));
-    for (let i = 0; i < 4; i++) await pipeline();
-    await waitFor(async () => expect(await promisify(other.server.getConnections.bind(other.server))()).toBeLessThan(sockets.length));
-    expect(await inFlight()).toBeLessThanOrEqual(max);
-    for (let i = 0; i < 10; i++) expect((await fetch(`${url}/small`)).status).toBe(200);
-    for (const socket of sockets) socket.destroy();
-    await waitFor(async () => expect(await inFlight()).toBe(0));
-    await other.close();
+describe('a server without the app', () => {
+  const ORIGIN = 'https://a.example';
+  let http: FastifyInstance;
+  let metrics: Metrics;
+  let url: string;
+
+  const create = (env: Record<string, string>) => {
+    metrics = new Metrics();
+    const config = readConfig({ DATABASE_URL: 'postgres://unused', CORS_ORIGINS: ORIGIN, MAX_EVENT_LOOP_LAG_MS: '60000', ...env });
+    http = new HttpServer(config, { logger: createLogger('silent'), metrics } as Observability).fastify;
+    http.setErrorHandler<DomainError | HttpError>((error, _request, reply) => {
+      const { status, ...body } = errorBody(error);
+      return reply.code(status).send(body);
+    });
+  };
+  const listen = async () => {
+    url = await http.listen({ host: '127.0.0.1', port: 0 });
+  };
+  const openConnection = () => RawConnection.open((http.server.address() as AddressInfo).port);
+  const countOf = async (pattern: RegExp) => Number(pattern.exec(await metrics.registry.metrics())?.[1]);
+  const inFlight = () => countOf(/^http_requests_in_flight (\d+)$/m);
+  const countConnections = () => promisify((http.server as Server).getConnections.bind(http.server))();
+
+  afterEach(() => http.close());
+
+  describe('above the maximum of connections', () => {
+    let released: PromiseWithResolvers<string>;
+
+    const start = async (maximum: number) => {
+      create({ MAX_CONNECTIONS: String(maximum) });
+      released = Promise.withResolvers();
+      http.get('/slow', () => released.promise);
+      http.get('/fast', () => 'done');
+      await listen();
+    };
+
+    /** Opens connections one after the other, each with a request. */
+    async function openMany(count: number, path: '/slow' | '/fast'): Promise<RawConnection[]> {
+      const connections: RawConnection[] = [];
+      for (let i = 0; i < count; i++) {
+        const accepted = once(http.server, 'connection');
+        const connection = await openConnection();
+        await accepted;
+        const requested = once(http.server, 'request');
+        connection.write(get(path));
+        await requested;
+        if (path === '/fast') expect((await connection.read())?.status).toBe(200);
+        connections.push(connection);
+      }
+      return connections;
+    }
+    const refusals = async () => (await metrics.requestsShed.get()).values.map(({ labels, value }) => [labels.reason, value]);
+
+    it('the oldest idle one is closed for each new one', async () => {
+      await start(4);
+      const busy = await openMany(1, '/slow');
+      const [first, second, third] = await openMany(3, '/fast');
+      const newest = await openMany(2, '/fast');
+      for (const closed of [first, second]) expect(await closed?.read()).toBeUndefined();
+      released.resolve('done');
+      expect(await busy[0]?.read()).toMatchObject({ status: 200, body: 'done' });
+      for (const open of [third, ...newest]) {
+        open?.write(get('/fast'));
+        expect(await open?.read()).toMatchObject({ status: 200 });
+      }
+      expect(await refusals()).toEqual([]);
+      for (const connection of [...busy, third, ...newest]) connection?.reset();
+    });
+
+    it('a new one gets 503 if all are busy, and no response above a small reserve', async () => {
+      await start(2);
+      const busy = await openMany(2, '/slow');
+      const refused = await openConnection();
+      const dropped = await openConnection();
+      expect(await dropped.read()).toBeUndefined();
+      const headers = { connection: 'close', 'access-control-allow-origin': ORIGIN, 'x-request-id': expect.any(String) };
+      const response = await refused.read();
+      expect(response).toMatchObject({ status: 503, headers });
+      expect(JSON.parse(response?.body ?? '')).toEqual({ code: 'service_unavailable', message: expect.any(String) });
+      expect(await refused.read()).toBeUndefined();
+      expect(await refusals()).toEqual([['connections', 2]]);
+      released.resolve('done');
+      for (const connection of busy) {
+        expect(await connection.read()).toMatchObject({ status: 200, body: 'done' });
+        connection.reset();
+      }
+    });
+
+    it('a new one without a file descriptor is counted', async () => {
+      await start(1);
+      http.server.emit('error', Object.assign(new Error('accept EMFILE'), { syscall: 'accept', code: 'EMFILE' }));
+      expect(await refusals()).toEqual([['connections', 1]]);
+    });
   });
 
-  it('are no longer in flight after a response that bypasses Fastify, or after their connections have closed, however that happens', async () => {
-    const metrics = new Metrics();
-    const shed = new ShedRequests(metrics, createLogger('silent'));
-    const options = { trustedProxies: [], maxConnections: 10_000, corsOrigins: [], publicUrl: new PublicUrl(), shed };
-    const other = createHttpServer(options);
-    new RequestBodies(shed).register(other);
-    new LoadShedding({ maxInFlight: 10_000, maxEventLoopLagMs: 60_000 }, metrics, shed).register(other);
-    other.get('/hijack', (_request, reply) => void reply.hijack().raw.end('x'));
-    other.get('/raw', (_request, reply) => void reply.raw.end('x'));
-    other.get('/never', (_request, reply) => void reply.hijack());
-    other.get('/events', (_request, reply) => void reply.raw.writeHead(200).write('data: x'));
-    other.get('/large', () => 'x'.repeat(1_500_000));
-    other.post('/', async () => await new Promise((resolve) => setImmediate(resolve, 'x')));
-    const url = await other.listen({ host: '127.0.0.1', port: 0 });
-    const inFlight = async () => Number(/^http_requests_in_flight (\d+)$/m.exec(await metrics.registry.metrics())?.[1]);
+  it.each([
+    ['', '127.0.0.1'],
+    ['127.0.0.1', '192.0.2.1'],
+  ])('knows the address of a client, also after a reset, behind the proxies "%s": %s', async (trustedProxies, expected) => {
+    create({ TRUSTED_PROXIES: trustedProxies });
+    const address = Promise.withResolvers<string>();
+    http.get('/', ({ ip }) => address.resolve(ip));
+    await listen();
+    const accepted = once(http.server, 'connection');
+    const client = await openConnection();
+    await accepted;
+    client.write('GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n');
+    client.reset();
+    expect(await address.promise).toBe(expected);
+  });
+
+  it('closes a connection that is reset before it is accepted', async () => {
+    create({});
+    await listen();
+    const socket = new Socket();
+    (http.server as Server).emit('connection', socket);
+    expect(socket.destroyed).toBe(true);
+  });
+
+  it.each([
+    ['3000', 30_000],
+    ['60000', 130_000],
+    ['0', 0],
+  ])('closes a silent connection later than a request with statements of %s ms ends', (timeoutMs, expected) => {
+    create({ DATABASE_CONNECT_TIMEOUT_MS: '2500', DATABASE_STATEMENT_TIMEOUT_MS: timeoutMs });
+    expect(http.server.timeout).toBe(expected);
+  });
+
+  it('is not hindered by pipelined requests whose responses are not read', async () => {
+    create({ MAX_IN_FLIGHT: '50' });
+    http.get('/large', () => 'x'.repeat(1_500_000));
+    http.get('/small', () => '');
+    await listen();
+    const sockets: Socket[] = [];
+    const shed = async () => (await countOf(/^http_requests_shed_total\{reason="pipelined"\} (\d+)$/m)) || 0;
+    for (let i = 0; i < 4; i++) sockets.push(await pipelineUnread(portOf({ url }), get('/large'), 60));
+    // The responses of two connections are too many in total.
+    await waitFor(async () => expect(await shed()).toBeGreaterThan(0));
+    for (let i = 0; i < 10; i++) expect((await fetch(`${url}/small`)).status).toBe(200);
+    expect(await shed()).toBeLessThanOrEqual(sockets.length);
+    expect(await inFlight()).toBe(0);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('has no request in flight after a response that bypasses Fastify, or after its connection has closed, however that happens', async () => {
+    create({ MAX_IN_FLIGHT: '10000' });
+    http.get('/hijack', (_request, reply) => void reply.hijack().raw.end('x'));
+    http.get('/raw', (_request, reply) => void reply.raw.end('x'));
+    http.get('/never', (_request, reply) => void reply.hijack());
+    http.get('/events', (_request, reply) => void reply.raw.writeHead(200).write('data: x'));
+    http.get('/large', () => 'x'.repeat(1_500_000));
+    http.post('/', async () => await new Promise((resolve) => setImmediate(resolve, 'x')));
+    await listen();
     for (const path of ['/hijack', '/raw']) await (await fetch(url + path)).text();
     const post = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n';
     const hostile = [
@@ -216,8 +331,6 @@ describe('pipelined requests', () => {
       ...['/never', '/events', '/large', '/hijack', '/raw', '/x'].map((path) => get(path)),
     ];
     const ends = [(socket: Socket) => socket.resetAndDestroy(), (socket: Socket) => socket.destroy(), (socket: Socket) => socket.end()];
-    const server = other.server as Server;
-    const countConnections = promisify(server.getConnections.bind(server));
     for (let i = 0; i < 1_000; i++) {
       const socket = connect(portOf({ url }), '127.0.0.1').on('error', () => undefined);
       await once(socket, 'connect');
@@ -228,8 +341,7 @@ describe('pipelined requests', () => {
       socket.resume();
       if (i % 100 === 99) socket.destroy();
     }
-    other.server.closeAllConnections();
+    http.server.closeAllConnections();
     await waitFor(async () => expect([await countConnections(), await inFlight()]).toEqual([0, 0]));
-    await other.close();
   });
 });

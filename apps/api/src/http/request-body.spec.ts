@@ -4,7 +4,7 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fastify, { type FastifyInstance } from 'fastify';
 import { HttpError } from '../errors/http-errors.js';
-import { declaresTooLargeBody, type ReceivedBody, RequestBodies } from './request-body.js';
+import { declaresTooLargeBody, receiveBodies, type ReceivedBody } from './request-body.js';
 
 const KIB = 1024;
 const TOO_LARGE = 'payload_too_large';
@@ -22,7 +22,7 @@ beforeEach(() => {
   shed = [];
   handled = [];
   server = fastify({ bodyLimit: Number.MAX_SAFE_INTEGER });
-  new RequestBodies({ count: (reason) => void shed.push(reason) }, MAX_BYTES).register(server);
+  receiveBodies(server, { count: (reason) => void shed.push(reason) }, MAX_BYTES);
   server.route({
     method: ['POST', 'QUERY'],
     url: '/',

@@ -23,40 +23,28 @@ declare module 'fastify' {
 /** Maximum size of all half-received bodies. */
 const MAX_HALF_RECEIVED_BYTES = 64 * 1024 * 1024;
 
-/** Receives every body, with or without a type, as a ReceivedBody for the pipe. */
-export class RequestBodies {
-  private halfReceivedBytes = 0;
-
-  constructor(
-    private readonly shed: Pick<ShedRequests, 'count'>,
-    private readonly maxHalfReceivedBytes = MAX_HALF_RECEIVED_BYTES,
-  ) {}
-
-  /** Replaces Fastify's body parsers. */
-  register(server: FastifyInstance): void {
-    server.decorateRequest('contentType', undefined);
-    server.addHook('onRequest', (request, _reply, done) => {
-      const { headers } = request.raw;
-      request.contentType = headers['content-type'];
-      // Without this, Fastify responds with 415 to a malformed type, and with 400 to a QUERY without one, before any guard.
-      if (request.contentType !== undefined || request.method === 'QUERY') headers['content-type'] = 'application/json';
-      done();
-    });
-    server.removeAllContentTypeParsers();
-    // By '*' alone, Fastify would parse the type again for each request.
-    server.addContentTypeParser(['application/json', '*'], (request, payload, done) => this.receive(request, payload, done));
-  }
-
-  /** Receives one body. After an error, the rest of it is dropped, until the timeout of the request. */
-  private receive(request: FastifyRequest, payload: IncomingMessage, done: Done): void {
+/** Receives every body, with or without a type, as a ReceivedBody for the pipe. Replaces Fastify's body parsers. */
+export function receiveBodies(server: FastifyInstance, shed: Pick<ShedRequests, 'count'>, maxBytes = MAX_HALF_RECEIVED_BYTES): void {
+  let halfReceivedBytes = 0;
+  server.decorateRequest('contentType', undefined);
+  server.addHook('onRequest', (request, _reply, done) => {
+    const { headers } = request.raw;
+    request.contentType = headers['content-type'];
+    // Without this, Fastify responds with 415 to a malformed type, and with 400 to a QUERY without one, before any guard.
+    if (request.contentType !== undefined || request.method === 'QUERY') headers['content-type'] = 'application/json';
+    done();
+  });
+  server.removeAllContentTypeParsers();
+  // By '*' alone, Fastify would parse the type again for each request.
+  server.addContentTypeParser(['application/json', '*'], (request, payload, done: Done) => {
     const chunks: Buffer[] = [];
     let size = 0;
     let isSettled = false;
-    // With an error, Fastify would close the connection and lose the responses to pipelined requests.
+    // With an error, Fastify would close the connection and lose the responses to pipelined requests. The rest of the body is dropped.
     const settle = (body: ReceivedBody) => {
       if (isSettled) return;
       isSettled = true;
-      this.halfReceivedBytes -= size;
+      halfReceivedBytes -= size;
       chunks.length = 0;
       done(null, body);
     };
@@ -68,30 +56,20 @@ export class RequestBodies {
       if (isSettled) return;
       chunks.push(chunk);
       size += chunk.length;
-      this.halfReceivedBytes += chunk.length;
-      if (size > BODY_LIMIT_BYTES) settle({ error: new HttpError(HTTP_ERRORS.payloadTooLarge) });
-      else if (this.halfReceivedBytes > this.maxHalfReceivedBytes) settle({ error: this.shedBody() });
+      halfReceivedBytes += chunk.length;
+      if (size > BODY_LIMIT_BYTES) {
+        settle({ error: new HttpError(HTTP_ERRORS.payloadTooLarge) });
+      } else if (halfReceivedBytes > maxBytes) {
+        shed.count('receiving');
+        settle({ error: new DomainError(SERVICE_UNAVAILABLE) });
+      }
     });
     payload.on('end', complete);
     payload.on('error', (error) => settle({ error: error instanceof HttpError ? error : new HttpError(HTTP_ERRORS.malformedRequest) }));
     if (declaresTooLargeBody(request.raw)) settle({ error: new HttpError(HTTP_ERRORS.payloadTooLarge) });
     // A request without a body emits no events (`optimizeEmptyRequests`).
     if (payload.readableEnded) complete();
-  }
-
-  private shedBody(): RequestError {
-    this.shed.count('receiving');
-    return new DomainError(SERVICE_UNAVAILABLE, 'Too many requests are being received; try again shortly.');
-  }
-}
-
-/** `chunked`, with the empty list elements that RFC 9110, section 5.6.1.2, allows. */
-const CHUNKED = /^[\s,]*chunked[\s,]*$/i;
-
-/** Returns whether the body has a transfer coding other than chunked, or one in HTTP/1.0 (RFC 9112, section 6.1). Node's parser ignores both. */
-export function hasUnknownFraming({ headers, httpVersion }: IncomingMessage): boolean {
-  const coding = headers['transfer-encoding'];
-  return coding !== undefined && (httpVersion === '1.0' || !CHUNKED.test(coding));
+  });
 }
 
 /** Returns whether Content-Length exceeds the limit. */

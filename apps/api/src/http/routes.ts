@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import FindMyWay, { type Instance } from 'find-my-way';
+import { ACCEPT_PATCH } from '../errors/http-errors.js';
+import { preflightHeaders } from './cors.js';
 
 /** The methods of each known path, for 405, OPTIONS and Allow. Fastify only reports whether method and path match together. */
 export class RouteTable {
@@ -10,6 +12,22 @@ export class RouteTable {
   recordRoutesOf(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ method, url }) => {
       for (const one of [method].flat()) this.add(one, url);
+    });
+  }
+
+  /** Responds to OPTIONS on every known path, also to preflights, with the methods it has. */
+  respondToOptions(fastify: FastifyInstance, corsOrigins: readonly string[]): void {
+    fastify.addHook('onRequest', (request, reply, done) => {
+      const allow = request.method === 'OPTIONS' ? this.allowedMethods(request.url) : undefined;
+      if (allow === undefined) {
+        done();
+        return;
+      }
+      if (allow.split(', ').includes('PATCH')) reply.header('accept-patch', ACCEPT_PATCH);
+      void reply
+        .code(204)
+        .headers({ allow, ...preflightHeaders(corsOrigins, request.raw.headers, allow) })
+        .send();
     });
   }
 

@@ -8,13 +8,6 @@ const NETWORK_GROUPS = 4;
 /** An IPv4 address or an IPv6 address in brackets, with or without a port, as some proxies forward it. */
 const WITH_PORT = /^"?(?:([\d.]+)|\[([^\]]+)\])(?::\d+)?"?$/;
 
-/** Removes the ports from an X-Forwarded-For, because Fastify requires addresses. */
-export function removePorts(forwardedFor: string): string {
-  // Fast path: an IPv4 address without a port.
-  if (isIPv4(forwardedFor)) return forwardedFor;
-  return forwardedFor.split(',').map(removePort).join(', ');
-}
-
 function removePort(entry: string): string {
   return entry.trim().replace(WITH_PORT, '$1$2');
 }

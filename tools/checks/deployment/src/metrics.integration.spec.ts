@@ -23,7 +23,7 @@ const FOREIGN: Readonly<Record<string, readonly string[]>> = {
 const TARGET_LABELS = ['job', 'namespace', 'instance'];
 /** Labels of metrics without series, because no context of the service subscribes to events, no request was shed, no list was read, and no job has run. */
 const UNSEEN_LABELS: Readonly<Record<string, Readonly<Record<string, string[]>>>> = {
-  http_requests_shed_total: { reason: ['pipelined', 'slow_headers', 'receiving', 'in_flight'] },
+  http_requests_shed_total: { reason: ['pipelined', 'receiving', 'in_flight'] },
   database_replica_reads_total: { served_by: [] },
   job_run_duration_seconds: { job_name: [], outcome: [] },
   event_subscription_lag_seconds: { subscription: [] },
