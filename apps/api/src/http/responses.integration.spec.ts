@@ -257,7 +257,7 @@ describe('with PUBLIC_BASE_URL and DOCS_URL', () => {
   beforeAll(async () => {
     service = await startTestApp({
       clock,
-      env: { PUBLIC_BASE_URL: ' HTTPS://API.example.org:443/stör|e//\n', DOCS_URL: 'https://docs.example.org/store/' },
+      env: { PUBLIC_BASE_URL: 'HTTPS://API.example.org:443/st%C3%B6r%7Ce/', DOCS_URL: 'https://docs.example.org/store/' },
     });
     key = await service.createKey('pets:read', 'pets:write');
   });
