@@ -86,25 +86,15 @@ describe('animal-store events', () => {
     expect(await retried()).toEqual([]);
   });
 
-  it('forget removes a subscription, or a type from it, with its parked events', async () => {
+  it('forget removes a subscription with its events', async () => {
     await addEvents();
-    const types = () => query(store.url, 'SELECT name, types FROM events.subscriptions ORDER BY name');
-    expect(await store.run('events', 'forget', 'pets', '--type', 'orders.order_placed')).toEqual({
+    expect(await store.run('events', 'forget', 'pets')).toEqual({
       exitCode: 0,
-      stdout: 'The type orders.order_placed in the subscription pets is forgotten.\n',
+      stdout: 'The subscription pets is forgotten.\n',
       stderr: '',
     });
-    expect(await types()).toEqual([
-      { name: 'idle', types: [] },
-      { name: 'pets', types: [] },
-    ]);
+    expect(await query(store.url, 'SELECT name FROM events.subscriptions')).toEqual([{ name: 'idle' }]);
     expect((await store.run('events', 'parked')).stdout).toBe('No parked events.\n');
-    expect(await store.run('events', 'forget', 'pets', '--type', 'orders.order_placed')).toMatchObject({
-      exitCode: 1,
-      stderr: 'error: there is no type orders.order_placed in the subscription pets\n',
-    });
-    expect((await store.run('events', 'forget', 'idle')).stdout).toBe('The subscription idle is forgotten.\n');
-    expect(await types()).toEqual([{ name: 'pets', types: [] }]);
-    expect(await store.run('events', 'forget', 'idle')).toMatchObject({ exitCode: 1, stderr: 'error: there is no subscription idle\n' });
+    expect(await store.run('events', 'forget', 'pets')).toMatchObject({ exitCode: 1, stderr: 'error: there is no subscription pets\n' });
   });
 });

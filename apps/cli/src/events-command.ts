@@ -34,16 +34,12 @@ export function addEventsCommand(program: Command, terminal: Terminal): void {
 
   events
     .command('forget')
-    .description(
-      'Remove a subscription that no release has any more, or remove one type of events from a subscription. The events are not handled.',
-    )
+    .description('Remove a subscription that no release has any more. Its events are not handled.')
     .argument('<subscription>', 'the name of the subscription')
-    .option('--type <type>', 'remove only this type of events, including the parked events of this type')
-    .action((subscription: string, { type }: { readonly type?: string }) =>
+    .action((subscription: string) =>
       run(async (database) => {
-        const name = type === undefined ? `subscription ${subscription}` : `type ${type} in the subscription ${subscription}`;
-        if (!(await forgetSubscription(database, subscription, type))) throw new CliError(`there is no ${name}`);
-        return `The ${name} is forgotten.\n`;
+        if (!(await forgetSubscription(database, subscription))) throw new CliError(`there is no subscription ${subscription}`);
+        return `The subscription ${subscription} is forgotten.\n`;
       }),
     );
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from './database.js';
-import { registerSubscriptions } from './events/event-log.js';
+import { registerSubscriptions } from './events/events.js';
 import { isMigrated } from './migrations/migrations.js';
 
 const POLL_MS = 200;

@@ -59,7 +59,14 @@ export {
 } from './migrations/migrations.js';
 
 // events: stored with the row, handled once by each subscription.
-export { appendEvents, eventsPersistence } from './events/event-log.js';
+export {
+  appendEvents,
+  eventsPersistence,
+  /** @public For a release that no longer handles an event. */
+  ignore,
+  on,
+  subscribe,
+} from './events/events.js';
 export { type EventObserver, EventRunner } from './events/event-runner.js';
 export {
   eventStatus,
@@ -70,12 +77,6 @@ export {
   type SubscriptionStatus,
 } from './events/event-status.js';
 export { describeError, type StoredEvent } from './events/stored-event.js';
-export {
-  /** @public For a release that no longer handles an event. */
-  ignore,
-  on,
-  subscribe,
-} from './events/subscription.js';
 
 // jobs: run in one process of the deployment at a time.
 export { type Job, jobsPersistence, jobState, runJob } from './jobs/job-runs.js';

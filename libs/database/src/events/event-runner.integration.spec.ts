@@ -5,7 +5,7 @@ import type { Database } from '../database.js';
 import { DatabaseConnection } from '../database-connection.js';
 import { effects, type Hook, moveOrder, OrderMoved, recorder } from '../testing/shop.js';
 import { useShop } from '../testing/use-shop.js';
-import { appendEvents } from './event-log.js';
+import { appendEvents } from './events.js';
 import type { EventObserver, EventRunnerOptions } from './event-runner.js';
 import { eventStatus, parkedEvents, retryParkedEvents } from './event-status.js';
 import type { Subscription } from '../persistence.js';

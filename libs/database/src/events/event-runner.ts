@@ -33,10 +33,19 @@ export interface EventRunnerOptions {
   readonly handlerTimeoutMs?: number;
 }
 
+type Reactions = ReadonlyMap<string, Reaction>;
+/** `taken`: another process handles the event, or has handled it. */
+type Outcome = 'handled' | 'taken' | { readonly error: unknown };
+
 /**
- * Handles the events of all subscriptions, each in a transaction with the writes of its handler. Any number of processes may run it: the row of
- * an event is locked while it is handled, and its removal commits together with the writes. The attempt is counted before, in a
- * transaction of its own, so that an event whose handler ends the process is parked, too.
+ * Handles the events of all subscriptions. Any number of processes may run it. For each event:
+ * 1. `pendingEvents` reads it, if all earlier events of its aggregate are handled or can be handled before it.
+ * 2. `beginAttempt` counts the attempt and commits, so that an event whose handler ends the process is parked, too.
+ * 3. `lockAttempt` begins a transaction and locks the event, so that no other process handles it.
+ * 4. `handle` of its `Reaction` calls the use case, whose adapters write in this transaction.
+ * 5. `endAttempt` removes the event, and the transaction commits, so that the event takes effect exactly once.
+ *
+ * If a step fails, the transaction is rolled back. The event is handled again later, or is parked after its last attempt.
  */
 export class EventRunner {
   private readonly options: Required<EventRunnerOptions>;
@@ -84,18 +93,17 @@ export class EventRunner {
     return STATUS_INTERVAL_MS;
   }
 
-  /** Handles the first events of a subscription. */
-  private async serve(subscription: string, reactions: ReadonlyMap<string, Reaction>): Promise<number> {
-    const { database, observer, stopping } = this;
+  /** Handles the first events of a subscription. After one that fails, the later events of its aggregate wait. */
+  private async serve(subscription: string, reactions: Reactions): Promise<number> {
     const { pollMs, maxAttempts } = this.options;
     const failedAggregates = new Set<string>();
     let handled = 0;
-    for (const event of await pendingEvents(database, subscription, [...reactions.keys()], WINDOW_SIZE)) {
+    for (const event of await pendingEvents(this.database, subscription, [...reactions.keys()], WINDOW_SIZE)) {
       const aggregate = `${event.aggregateType} ${event.aggregateId}`;
-      if (stopping.signal.aborted) break;
+      if (this.stopping.signal.aborted) break;
       if (failedAggregates.has(aggregate)) continue;
       if (event.isBehindParked) {
-        await parkBehind(database, event);
+        await parkBehind(this.database, event);
         continue;
       }
       const isLost = event.attempts >= maxAttempts;
@@ -104,20 +112,17 @@ export class EventRunner {
       if (outcome === 'taken') return pollMs;
       if (outcome === 'handled') {
         handled++;
-        observer.processed(event);
+        this.observer.processed(event);
       } else {
         failedAggregates.add(aggregate);
-        const attempts = isLost ? event.attempts : event.attempts + 1;
-        const isParked = attempts >= maxAttempts;
-        if (isParked) await park(database, event, attempts, describeError(outcome.error));
-        observer.failed(event, outcome.error, isParked);
+        await this.fail(event, outcome.error, isLost ? event.attempts : event.attempts + 1);
       }
     }
     return handled > 0 ? 0 : pollMs;
   }
 
   /** Makes an attempt on one connection, so that an attempt is only counted with a connection for its transaction. */
-  private async handle(event: StoredEvent, reaction: Reaction): Promise<'handled' | 'taken' | { readonly error: unknown }> {
+  private async handle(event: StoredEvent, reaction: Reaction): Promise<Outcome> {
     const { retryMs, handlerTimeoutMs } = this.options;
     const runner = this.database.createQueryRunner();
     try {
@@ -140,6 +145,13 @@ export class EventRunner {
     } finally {
       await runner.release();
     }
+  }
+
+  /** Parks the event if this was its last attempt. */
+  private async fail(event: StoredEvent, error: unknown, attempts: number): Promise<void> {
+    const isParked = attempts >= this.options.maxAttempts;
+    if (isParked) await park(this.database, event, attempts, describeError(error));
+    this.observer.failed(event, error, isParked);
   }
 }
 

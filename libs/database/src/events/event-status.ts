@@ -1,5 +1,4 @@
 import type { DataSource } from 'typeorm';
-import { BEHIND_PARKED } from './stored-event.js';
 
 /** Maximum number that is counted, so that a large backlog costs no more than a small one. */
 const MAX_COUNT = 10_000;
@@ -67,32 +66,14 @@ export function retryParkedEvents(dataSource: DataSource, subscription: string, 
   });
 }
 
-/**
- * Removes a subscription that no release has any more, or one type from it. Its events are no longer handled. Returns whether it existed.
- * Events that wait behind one of the type are handled.
- */
-export function forgetSubscription(dataSource: DataSource, subscription: string, type?: string): Promise<boolean> {
+/** Removes a subscription that no release has any more, with its events. Returns whether it existed. */
+export function forgetSubscription(dataSource: DataSource, subscription: string): Promise<boolean> {
   return dataSource.transaction('READ COMMITTED', async (manager) => {
-    const run = async (statement: string, ...parameters: unknown[]) => (await manager.query<[unknown, number]>(statement, parameters))[1];
     // Waits for the transactions that store events, which have read the table.
     await manager.query(`SET LOCAL lock_timeout = '5s'`);
     await manager.query('LOCK TABLE events.subscriptions IN ACCESS EXCLUSIVE MODE');
-    if (type === undefined) {
-      const events = await run('DELETE FROM events.deliveries WHERE subscription = $1', subscription);
-      return (await run('DELETE FROM events.subscriptions WHERE name = $1', subscription)) + events > 0;
-    }
-    const events = await run('DELETE FROM events.deliveries WHERE subscription = $1 AND type = $2', subscription, type);
-    // Those that still are behind a parked event are parked again.
-    await run(
-      `UPDATE events.deliveries SET parked_at = NULL, error = NULL WHERE subscription = $1 AND parked_at IS NOT NULL AND error = $2`,
-      subscription,
-      BEHIND_PARKED,
-    );
-    const types = await run(
-      'UPDATE events.subscriptions SET types = array_remove(types, $2) WHERE name = $1 AND $2 = ANY (types)',
-      subscription,
-      type,
-    );
-    return events + types > 0;
+    await manager.query('DELETE FROM events.deliveries WHERE subscription = $1', [subscription]);
+    const [, count] = await manager.query<[unknown, number]>('DELETE FROM events.subscriptions WHERE name = $1', [subscription]);
+    return count > 0;
   });
 }

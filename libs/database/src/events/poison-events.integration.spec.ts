@@ -4,10 +4,9 @@ import type { EntityManager } from 'typeorm';
 import type { Database } from '../database.js';
 import { OrderMoved } from '../testing/shop.js';
 import { useShop } from '../testing/use-shop.js';
-import { appendEvents } from './event-log.js';
 import type { EventRunner, EventRunnerOptions } from './event-runner.js';
 import { eventStatus, parkedEvents, retryParkedEvents } from './event-status.js';
-import { on, subscribe } from './subscription.js';
+import { appendEvents, on, subscribe } from './events.js';
 
 const POISON = 13;
 const MAX_ATTEMPTS = 3;

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { BatchedRepository, type NewRow } from '../batching/batched-repository.js';
 import type { Database } from '../database.js';
 import { createShop, OrderEntity, OrderKeyEntity, OrderMoved, OrderPlaced, reactionsOf, recorder, type Shop } from '../testing/shop.js';
-import { appendEvents, registerSubscriptions } from './event-log.js';
-import { subscribe } from './subscription.js';
+import { appendEvents, registerSubscriptions, subscribe } from './events.js';
 
 const placedAt = new Date('2026-11-22T10:00:00.123Z');
 const anOrder = (overrides: Partial<NewRow<OrderEntity>> = {}): NewRow<OrderEntity> => ({

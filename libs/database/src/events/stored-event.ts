@@ -19,7 +19,7 @@ export interface StoredEvent {
 const MAX_DESCRIPTION_LENGTH = 1_000;
 const MAX_RETRY_MS = 60_000;
 /** The reason why an event is parked that has not failed. */
-export const BEHIND_PARKED = 'An earlier event of the aggregate is parked.';
+const BEHIND_PARKED = 'An earlier event of the aggregate is parked.';
 /** True also if the clock of the server was set back. */
 const isDue = (table: string) =>
   `(${table}.next_attempt_at <= now() OR ${table}.next_attempt_at > now() + interval '${String(MAX_RETRY_MS + 1_000)} ms')`;

@@ -1,6 +1,6 @@
 import { BatchedRepository } from '../batching/batched-repository.js';
 import { Database } from '../database.js';
-import { appendEvents, eventsPersistence } from '../events/event-log.js';
+import { appendEvents, eventsPersistence } from '../events/events.js';
 import { EventRunner } from '../events/event-runner.js';
 import { OrderEntity, OrderMoved, OrderPlaced, PATIENCE_MS, recorder, shopPersistence, SILENT_OBSERVER } from './shop.js';
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Database } from '../database.js';
-import { appendEvents, registerSubscriptions } from '../events/event-log.js';
+import { appendEvents, registerSubscriptions } from '../events/events.js';
 import { eventStatus, parkedEvents } from '../events/event-status.js';
 import { createShop, effects, OrderMoved, recorder, type Shop } from './shop.js';
 

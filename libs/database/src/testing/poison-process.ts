@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { Database } from '../database.js';
-import { eventsPersistence } from '../events/event-log.js';
+import { eventsPersistence } from '../events/events.js';
 import { EventRunner } from '../events/event-runner.js';
 import { PATIENCE_MS, recorder, shopPersistence, SILENT_OBSERVER } from './shop.js';
 
