@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { CLIENT_NAME_RULE, isClientName, normalizeName, redactKeys, UNKNOWN_OPERATOR } from '@animal-store/access-domain';
+import { CLIENT_NAME_RULE, isClientName, normalizeName, redactKeys } from '@animal-store/access-domain';
 import { type AccessUseCases, createAccessUseCases } from '@animal-store/access-infrastructure';
 import { migrateUp } from '@animal-store/database';
 import { AS_KEYS, withDatabase } from './database.js';
@@ -20,18 +20,18 @@ export async function withAccess(
 }
 
 /** Returns OPERATOR or the name of the operating system user. Neither is verified; the audit trail adds the database role. */
-function operatorOf({ env: { OPERATOR } }: Terminal): string {
+function operatorOf({ env: { OPERATOR } }: Terminal): string | undefined {
   const name = normalizeName(OPERATOR || userName());
   if (isClientName(name) && redactKeys(name) === name) return name;
-  if (!OPERATOR) return UNKNOWN_OPERATOR;
+  if (!OPERATOR) return undefined;
   throw new CliError(`OPERATOR ${CLIENT_NAME_RULE}, and must not contain an API key`, EXIT_USAGE);
 }
 
-/** In a container, the user may have no name. */
+/** Returns an empty text if the user has no name, as in a container. */
 function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    return UNKNOWN_OPERATOR;
+    return '';
   }
 }

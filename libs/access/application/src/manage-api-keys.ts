@@ -2,10 +2,11 @@ import {
   type ApiKey,
   API_KEY_NOT_FOUND,
   type ApiKeyRepository,
-  type ApiKeySecret,
   type ApiKeyState,
   type AuditEvent,
+  type IssuedApiKey,
   issueApiKey,
+  type NewApiKeyInput,
   normalizeName,
   rotateApiKey,
   type RotatedApiKey,
@@ -14,21 +15,11 @@ import {
 import { type Clock, DomainError } from '@animal-store/kernel';
 
 const DEFAULT_OVERLAP_MS = 24 * 60 * 60 * 1000;
-const DEFAULT_AUDIT_LIMIT = 50;
 
-export interface CreateApiKeyInput {
-  /** The client is created if it does not exist. */
-  readonly clientName: string;
-  readonly environment: string;
-  readonly scopes: readonly string[];
+/** The client is created if it does not exist. */
+export interface CreateApiKeyInput extends Omit<NewApiKeyInput, 'createdAt' | 'expiresAt'> {
   /** If undefined, the key does not expire. */
   readonly lifetimeMs?: number | undefined;
-}
-
-export interface CreatedApiKey {
-  readonly key: ApiKey;
-  /** Not stored: show it once. */
-  readonly secret: ApiKeySecret;
 }
 
 export interface ListedApiKey {
@@ -43,7 +34,7 @@ export class ManageApiKeys {
     private readonly clock: Clock,
   ) {}
 
-  async create({ lifetimeMs, ...input }: CreateApiKeyInput): Promise<CreatedApiKey> {
+  async create({ lifetimeMs, ...input }: CreateApiKeyInput): Promise<IssuedApiKey> {
     const createdAt = this.clock.now();
     const expiresAt = lifetimeMs === undefined ? null : new Date(createdAt.getTime() + lifetimeMs);
     const issued = issueApiKey({ ...input, createdAt, expiresAt });
@@ -72,7 +63,7 @@ export class ManageApiKeys {
   }
 
   /** Returns the changes of keys and clients, newest first. */
-  listAudit(limit: number = DEFAULT_AUDIT_LIMIT): Promise<readonly AuditEvent[]> {
+  listAudit(limit = 50): Promise<readonly AuditEvent[]> {
     return this.keys.listAudit(limit);
   }
 }

@@ -82,10 +82,13 @@ export interface KeyRotation {
   readonly successor: NewApiKey;
 }
 
-/** A stored rotation. */
-export interface RotatedApiKey {
+/** A stored key with its secret, which is shown once. */
+export interface IssuedApiKey {
   readonly key: ApiKey;
   readonly secret: ApiKeySecret;
+}
+
+export interface RotatedApiKey extends IssuedApiKey {
   /** The old key with its new expiry. */
   readonly retired: ApiKey;
 }

@@ -1,5 +1,3 @@
-export const UNKNOWN_OPERATOR = 'unknown';
-
 /**
  * A change of a key or a client. Contains copies of names, so that it does not depend on the client and the key. Never contains a secret.
  */

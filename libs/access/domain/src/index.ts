@@ -9,6 +9,7 @@ export {
 export {
   type ApiKey,
   type ApiKeyState,
+  type IssuedApiKey,
   issueApiKey,
   type KeyRotation,
   type NewApiKey,
@@ -29,6 +30,6 @@ export {
   prefixOf,
   redactKeys,
 } from './api-key-secret.js';
-export { type AuditEvent, UNKNOWN_OPERATOR } from './audit.js';
+export { type AuditEvent } from './audit.js';
 export { type Client, type ClientChange, CLIENT_NAME_RULE, isClientName, MAX_RATE_LIMIT, normalizeName } from './client.js';
 export { escapeControlCharacters, sanitiseForTerminal } from './escape-control-characters.js';

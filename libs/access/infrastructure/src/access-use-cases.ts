@@ -1,5 +1,4 @@
 import { AuthenticateApiKey, ManageApiKeys, ManageClients } from '@animal-store/access-application';
-import { UNKNOWN_OPERATOR } from '@animal-store/access-domain';
 import { Database, type SecretUrl } from '@animal-store/database';
 import { type Clock, SystemClock } from '@animal-store/kernel';
 import type { DataSource } from 'typeorm';
@@ -9,7 +8,7 @@ import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
 export type AccessUseCases = ReturnType<typeof createAccessUseCases>;
 
 /** Creates the use cases on a DataSource with `accessPersistence`, which may connect later. The operator is for the audit trail. */
-export function createAccessUseCases(dataSource: DataSource, clock: Clock = new SystemClock(), operator: string = UNKNOWN_OPERATOR) {
+export function createAccessUseCases(dataSource: DataSource, clock: Clock = new SystemClock(), operator = 'unknown') {
   const keys = new TypeOrmApiKeyRepository(dataSource, operator);
   return {
     manageApiKeys: new ManageApiKeys(keys, clock),
