@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from './database.js';
 import { registerSubscriptions } from './events/events.js';
-import { isMigrated } from './migrations/migrations.js';
+import { pendingMigrations } from './migrations/migrations.js';
 
 const POLL_MS = 200;
 
@@ -25,7 +25,7 @@ export class DatabaseConnection {
       await database.connect();
       database.replicas?.start();
     }
-    while (!(await isMigrated(database))) {
+    while ((await pendingMigrations(database)).length > 0) {
       onWaiting();
       await sleep(POLL_MS);
     }

@@ -50,10 +50,9 @@ export {
   type MigrateOptions,
   migrateUp,
   MigrationError,
-  type MigrationState,
-  migrationState,
   type MigrationStatus,
   migrationStatus,
+  pendingMigrations,
   /** @public For a migration that creates an index concurrently. */
   withoutLockTimeout,
 } from './migrations/migrations.js';

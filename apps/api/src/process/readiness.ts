@@ -1,4 +1,4 @@
-import { Database, DatabaseConnection, type MigrationState, migrationState } from '@animal-store/database';
+import { Database, DatabaseConnection, pendingMigrations } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
 import { Injectable } from '@nestjs/common';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
@@ -14,7 +14,7 @@ const notReady = (reason: string, options?: ErrorOptions) => new DomainError(SER
 /** Whether the process should receive requests. */
 @Injectable()
 export class Readiness {
-  private query: Promise<MigrationState> | undefined;
+  private query: Promise<string[]> | undefined;
   /** As last read. */
   private pending = Number.NaN;
 
@@ -45,13 +45,13 @@ export class Readiness {
     // After the gauges of the pool are read, since the query uses a connection.
     await Promise.resolve();
     // Probes share a query until it ends, because anyone can send many of them without an API key.
-    this.query ??= migrationState(this.database).finally(() => {
+    this.query ??= pendingMigrations(this.database).finally(() => {
       this.query = undefined;
     });
-    const state = await withDeadline(this.query, PROBE_TIMEOUT_MS).catch((cause: unknown) => {
+    const pending = await withDeadline(this.query, PROBE_TIMEOUT_MS).catch((cause: unknown) => {
       throw notReady('The database does not respond.', { cause });
     });
-    if (!state) throw notReady('The database does not respond.');
-    return (this.pending = state.pending);
+    if (!pending) throw notReady('The database does not respond.');
+    return (this.pending = pending.length);
   }
 }

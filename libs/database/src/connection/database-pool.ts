@@ -1,7 +1,7 @@
 import type { PoolClient, PoolConfig } from 'pg';
 import type { DatabaseClientConfig } from './database-client.js';
 import { isSessionUsable } from './error-meaning.js';
-import { type ConnectCallback, type IdleItem, PgPool } from './pg-internals.js';
+import { type ConnectCallback, PgPool } from './pg-internals.js';
 import type { Execution, Executor, StatementInterceptor, StatementObserver } from './statement.js';
 
 /** Number of connections that stay open while they are idle: for two reads, an insert and a job. */
@@ -53,7 +53,7 @@ export class DatabasePool extends PgPool implements Executor {
    * The pool calls this to make a connection idle, or with an error to close it. An error of a row must not cost a login. In an open transaction,
    * the next statement would be part of what nobody commits.
    */
-  override _release(client: PoolClient, idleListener: IdleItem['idleListener'], error?: unknown): void {
+  override _release(client: PoolClient, idleListener: (error: Error) => void, error?: unknown): void {
     const isInTransaction = ['T', 'E'].includes(client.getTransactionStatus() ?? '');
     const isUsable = !isInTransaction && (!error || isSessionUsable(error));
     super._release(client, idleListener, isUsable ? undefined : error || true);

@@ -5,7 +5,7 @@ import { DatabaseError } from 'pg';
  * - `unavailable`: the database cannot serve now. Requests get a 503, and connecting is retried at the start.
  * - `repeatable`: a read may be repeated at once, on another connection.
  * - `conflict`: the statement was rolled back because of a concurrent one, so also a write may be repeated.
- * - `row`: a single row may have caused it. The statement had no effect, and the session can execute others.
+ * - `row`: a single row may have caused it. The statement had no effect.
  * - `usable`: the session can execute other statements.
  * - `mistake`: a migration that repeats the statement fails again, although elsewhere the error can pass by itself.
  */
@@ -21,73 +21,47 @@ const LOST_STATEMENT = '26000';
 export const TIMED_OUT = 'ETIMEDOUT';
 
 /**
- * A code, or a class of SQLSTATEs (its first two characters), with its traits. Of what is missing, each is a bug.
+ * Codes, or classes of SQLSTATEs (their first two characters), with their traits. Of what is missing, each is a bug.
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
-const ERROR_TABLE: Readonly<Record<string, readonly Trait[]>> = {
-  // Connection exception; PgBouncer reports most of its errors as 08P01.
-  '08': ['unavailable'],
-  [CONNECTION_LOST]: ['unavailable', 'repeatable'],
-  // Cardinality violation.
-  '21': ['usable'],
-  // Data exception, integrity constraint violation.
-  '22': ['row'],
-  '23': ['row'],
-  // read_only_sql_transaction: of a server that an operator made read-only.
-  '25006': ['unavailable'],
-  // idle_in_transaction_session_timeout, transaction_timeout.
-  '25P03': ['unavailable', 'repeatable'],
-  '25P04': ['unavailable'],
+const ERROR_TABLE: readonly (readonly [codes: readonly string[], ...traits: Trait[]])[] = [
+  // Connection exception (PgBouncer reports most of its errors as 08P01), a rejected login, a database that does not exist.
+  [['08', '28', '3D'], 'unavailable'],
+  // Cardinality violation, syntax error or access rule violation.
+  [['21', '42'], 'usable'],
+  // Data exception, integrity constraint violation, WITH CHECK OPTION violation, program limit exceeded, PL/pgSQL error (RAISE).
+  [['22', '23', '44', '54', 'P0'], 'row', 'usable'],
+  // read_only_sql_transaction of a server that an operator made read-only, transaction_timeout.
+  [['25006', '25P04'], 'unavailable'],
+  // idle_in_transaction_session_timeout; insufficient memory, disk or connections.
+  [['25P03', '53'], 'unavailable', 'repeatable'],
   // A prepared statement is missing or already exists. `PreparedExecution` has repeated it.
-  [LOST_STATEMENT]: ['unavailable', 'usable', 'mistake'],
-  '42P05': ['unavailable', 'usable', 'mistake'],
-  // Invalid authorization, invalid catalogue name: the login was rejected, or the database does not exist.
-  '28': ['unavailable'],
-  '3D': ['unavailable'],
+  [[LOST_STATEMENT, '42P05'], 'unavailable', 'usable', 'mistake'],
   // invalid_schema_name, insufficient_privilege, undefined_table: a restore, a migration or a GRANT is not finished.
-  '3F': ['unavailable', 'mistake'],
-  '42501': ['unavailable', 'usable', 'mistake'],
-  '42P01': ['unavailable', 'usable', 'mistake'],
+  [['3F', '42501', '42P01'], 'unavailable', 'usable', 'mistake'],
   // Transaction rollback: serialization failure, deadlock. After 40003, the transaction may be committed.
-  '40': ['unavailable', 'repeatable', 'conflict', 'usable'],
-  '40003': ['unavailable'],
-  // Syntax error or access rule violation.
-  '42': ['usable'],
-  // WITH CHECK OPTION violation, of a view.
-  '44': ['row'],
-  // Insufficient resources: memory, disk, connections.
-  '53': ['unavailable', 'repeatable'],
-  // Program limit exceeded, for example the size of an index entry.
-  '54': ['row'],
+  [['40'], 'unavailable', 'repeatable', 'conflict', 'usable'],
+  [['40003'], 'unavailable'],
   // Object not in prerequisite state, object in use.
-  '55': ['unavailable', 'mistake'],
-  // lock_not_available, also lock_timeout.
-  '55P03': ['unavailable', 'usable'],
-  // Operator intervention.
-  '57': ['unavailable'],
-  // query_canceled, also statement_timeout.
-  '57014': ['unavailable', 'usable'],
+  [['55'], 'unavailable', 'mistake'],
+  // lock_not_available and query_canceled, also of timeouts. They end the statement, and not its session.
+  [['55P03', '57014'], 'unavailable', 'usable'],
+  // Operator intervention; system error of the server, for example an I/O error.
+  [['57', '58'], 'unavailable'],
   // admin_shutdown, crash_shutdown, idle_session_timeout.
-  '57P01': ['unavailable', 'repeatable'],
-  '57P02': ['unavailable', 'repeatable'],
-  '57P05': ['unavailable', 'repeatable'],
-  // System error of the server, for example an I/O error.
-  '58': ['unavailable'],
+  [['57P01', '57P02', '57P05'], 'unavailable', 'repeatable'],
   // Snapshot too old, before PostgreSQL 17.
-  '72': ['unavailable', 'repeatable', 'usable'],
-  // PL/pgSQL error, for example RAISE in a trigger.
-  P0: ['row'],
+  [['72'], 'unavailable', 'repeatable', 'usable'],
   // internal_error: an object was dropped or changed while the statement was planned, such as "could not open relation with OID".
-  XX000: ['repeatable', 'conflict'],
-  // Errors of the system: a lost connection.
-  ECONNREFUSED: ['unavailable'],
-  ECONNRESET: ['unavailable', 'repeatable'],
-  ECONNABORTED: ['unavailable', 'repeatable'],
-  EPIPE: ['unavailable', 'repeatable'],
-  ERR_STREAM_DESTROYED: ['unavailable', 'repeatable'],
-  ERR_STREAM_WRITE_AFTER_END: ['unavailable', 'repeatable'],
-  [TIMED_OUT]: ['unavailable'],
-};
+  [['XX000'], 'repeatable', 'conflict'],
+  // A lost connection.
+  [
+    [CONNECTION_LOST, 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'],
+    ...(['unavailable', 'repeatable'] as const),
+  ],
+  [['ECONNREFUSED', TIMED_OUT], 'unavailable'],
+];
+const TRAITS = new Map(ERROR_TABLE.flatMap(([codes, ...traits]) => codes.map((code) => [code, traits] as const)));
 
 /** The codes of errors of `pg`, `pg-pool`, TypeORM and PgBouncer that have none, or a general one, by their exact message. */
 export const LIBRARY_ERRORS: ReadonlyMap<string, string> = new Map([
@@ -168,16 +142,13 @@ export function isStatementLost(error: unknown): boolean {
 
 /** Whether the statement failed, but its session can execute others. */
 export function isSessionUsable(error: unknown): boolean {
-  return (
-    error instanceof DatabaseError && error.code !== undefined && traitsOf(error).some((trait) => trait === 'usable' || trait === 'row')
-  );
+  return error instanceof DatabaseError && error.code !== undefined && traitsOf(error).includes('usable');
 }
 
 /** Returns the traits of the error's code, or of its class of SQLSTATEs. */
 function traitsOf(error: unknown): readonly Trait[] {
   const code = codeOf((error as Details | undefined)?.driverError ?? error) ?? '';
-  const key = [code, code.length === 5 ? code.slice(0, 2) : code].find((each) => Object.hasOwn(ERROR_TABLE, each));
-  return (key !== undefined && ERROR_TABLE[key]) || [];
+  return TRAITS.get(code) ?? TRAITS.get(code.length === 5 ? code.slice(0, 2) : '') ?? [];
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import pg, { type ClientBase, type ClientConfig, type PoolClient, type PoolConfig } from 'pg';
+import pg, { type ClientBase, type PoolClient, type PoolConfig } from 'pg';
 
 /**
  * Everything that this library takes from the inside of `pg` and `pg-pool`, which no documentation promises. `pg-internals.spec.ts` fails when
@@ -45,15 +45,7 @@ export class DatabaseSocket extends Socket {
   }
 }
 
-interface ConnectionConfig {
-  readonly stream: Socket;
-  readonly ssl: ClientConfig['ssl'];
-  readonly sslNegotiation: string;
-  readonly keepAlive: boolean;
-  readonly keepAliveInitialDelayMillis: number;
-}
-
-const PgConnection = pg.Connection as unknown as new (config: ConnectionConfig) => pg.Connection & {
+const PgConnection = pg.Connection as unknown as new (config: object) => pg.Connection & {
   attachListeners(stream: Pick<Socket, 'on'>): void;
 };
 
@@ -72,25 +64,14 @@ export class GuardedConnection extends PgConnection {
   }
 }
 
-interface PoolInternals {
-  readonly _idle: IdleItem[];
-  _release(client: PoolClient, idleListener: IdleItem['idleListener'], error?: unknown): void;
-  _acquireClient(client: PoolClient, item: PendingItem, idleListener: IdleItem['idleListener'], isNew: boolean): void;
-}
-
 export type ConnectCallback = (error: Error | undefined, client: PoolClient | undefined, release: (error?: unknown) => void) => void;
+type IdleListener = (error: Error) => void;
 
-/** A request for a connection. */
-interface PendingItem {
-  readonly callback: ConnectCallback;
-}
-
-/** An idle connection. */
-export interface IdleItem {
-  readonly client: PoolClient;
-  readonly idleListener: (error: Error) => void;
-  /** The timer that closes the connection. */
-  readonly timeoutId: NodeJS.Timeout | undefined;
+interface PoolInternals {
+  /** Idle connections, each with the timer that closes it. */
+  readonly _idle: { readonly client: PoolClient; readonly idleListener: IdleListener; readonly timeoutId: NodeJS.Timeout | undefined }[];
+  _release(client: PoolClient, idleListener: IdleListener, error?: unknown): void;
+  _acquireClient(client: PoolClient, item: { readonly callback: ConnectCallback }, idleListener: IdleListener, isNew: boolean): void;
 }
 
 export const PgPool = pg.Pool as unknown as new (config: PoolConfig) => pg.Pool & PoolInternals;

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await setOddSettings(database.url);
   // These would stop the other statements of this function.
   const name = new URL(database.url).pathname.slice(1);
-  const timeouts = { idle_in_transaction_session_timeout: '1ms', idle_session_timeout: '5s', statement_timeout: '20ms' };
+  const timeouts = { idle_in_transaction_session_timeout: '1ms', idle_session_timeout: '5s', statement_timeout: '5s' };
   for (const [timeout, value] of Object.entries(timeouts)) await asSuperuser(`ALTER DATABASE ${name} SET ${timeout} = '${value}'`);
 });
 

@@ -23,8 +23,8 @@ export async function backfill(queryRunner: QueryRunner, { table, key, set, wher
   const columns = key.join(', ');
   const parameters = key.map((_, index) => `$${String(index + 1)}`).join(', ');
   let last: Readonly<Record<string, unknown>> | undefined;
-  for (;;) {
-    const [end] = (await queryRunner.query(
+  do {
+    [last] = (await queryRunner.query(
       `WITH batch AS (
          SELECT ${columns} FROM ${table} WHERE (${where}) ${last ? `AND (${columns}) > (${parameters})` : ''}
          ORDER BY ${columns} LIMIT ${String(batchSize)}
@@ -33,8 +33,6 @@ export async function backfill(queryRunner: QueryRunner, { table, key, set, wher
        )
        SELECT ${columns} FROM batch ORDER BY ${key.map((name) => `${name} DESC`).join(', ')} LIMIT 1`,
       last && key.map((name) => last?.[name]),
-    )) as (Readonly<Record<string, unknown>> | undefined)[];
-    if (!end) break;
-    last = end;
-  }
+    )) as (typeof last)[];
+  } while (last);
 }

@@ -45,11 +45,10 @@ afterAll(async () => {
 });
 
 it.each([
-  [owner, `the role ${owner} is an owner of the database or its tables: use another role`],
-  [databaseOwner, `the role ${databaseOwner} is an owner of the database or its tables: use another role`],
-  [member, `the role ${member} is a member of ${owner}, which is an owner of the database or its tables: use another role`],
-  [indirect, `the role ${indirect} is a member of ${owner}, which is an owner of the database or its tables: use another role`],
-  [superuser, `the role ${superuser} is a superuser: use another role`],
+  ...[owner, databaseOwner, member, indirect, superuser].map((name) => [
+    name,
+    `the role ${name} is, or is a member of, a superuser or an owner of the database or its tables: use another role`,
+  ]),
   ['none', 'role name "none" is reserved'],
   ...['public', 'PUBLIC', 'current_user', owner.toUpperCase()].map((name) => [name, `role "${name}" does not exist`]),
 ])('the role %s gets no privileges and loses none', async (role, message) => {

@@ -35,23 +35,17 @@ function rejectOwners(schemas: readonly string[]): string {
   return `DO $$
 DECLARE
   target pg_roles;
-  powerful pg_roles;
 BEGIN
   SELECT * INTO target FROM pg_roles WHERE rolname = current_setting('animal_store.role');
   IF NOT FOUND THEN
     RAISE undefined_object USING MESSAGE = format('role "%s" does not exist', current_setting('animal_store.role'));
   END IF;
-  SELECT * INTO powerful FROM pg_roles
-    WHERE pg_has_role(target.oid, oid, 'MEMBER') AND (rolsuper OR oid IN (
+  IF EXISTS (SELECT FROM pg_roles WHERE pg_has_role(target.oid, oid, 'MEMBER') AND (rolsuper OR oid IN (
       SELECT datdba FROM pg_database WHERE datname = current_database()
       UNION SELECT relowner FROM pg_class WHERE oid = to_regclass('${MIGRATIONS_TABLE}')
       UNION SELECT unnest(ARRAY[nspowner, relowner]) FROM pg_namespace LEFT JOIN pg_class ON relnamespace = pg_namespace.oid
-        WHERE nspname IN (${schemas.map(escapeLiteral).join(', ')})
-    )) ORDER BY oid <> target.oid LIMIT 1;
-  IF FOUND THEN
-    RAISE USING MESSAGE = format('the role %s is %s: use another role', target.rolname,
-      CASE powerful.oid WHEN target.oid THEN '' ELSE format('a member of %s, which is ', powerful.rolname) END ||
-      CASE WHEN powerful.rolsuper THEN 'a superuser' ELSE 'an owner of the database or its tables' END);
+        WHERE nspname IN (${schemas.map(escapeLiteral).join(', ')})))) THEN
+    RAISE 'the role % is, or is a member of, a superuser or an owner of the database or its tables: use another role', target.rolname;
   END IF;
 END $$`;
 }

@@ -55,12 +55,12 @@ export interface MigrateOptions {
  * @throws MigrationError with the statement that failed, or if another process migrates for too long
  */
 export async function migrateUp(database: Database, options: MigrateOptions = {}): Promise<string[]> {
-  if ((await isMigrated(database)) && (await tablesToDistribute(database))?.length === 0) return [];
+  if ((await pendingMigrations(database)).length === 0 && (await tablesToDistribute(database))?.length === 0) return [];
   return withMigrationLock(database, options, async () => {
-    const pending = (await migrationStatus(database)).filter(({ applied }) => !applied);
+    const pending = await pendingMigrations(database);
     await applyPending(database);
     await distributeTables(database, options);
-    return pending.map(({ name }) => name);
+    return pending;
   });
 }
 
@@ -90,45 +90,23 @@ async function distributeTables(database: Database, { onDistributed }: MigrateOp
   }
 }
 
-/** Returns the migrations of all contexts, ordered by timestamp. */
+/** Returns the migrations of all contexts, ordered by the timestamp of 13 digits at the end of their names. */
 export async function migrationStatus(database: Database): Promise<MigrationStatus[]> {
   const applied = await appliedMigrations(database);
-  const names = database.migrations.map(nameOf).sort((one, other) => timestampOf(one) - timestampOf(other));
+  const names = database.migrations.map((migration) => migration.name ?? migration.constructor.name);
+  names.sort((one, other) => Number(one.slice(-13)) - Number(other.slice(-13)));
   return names.map((name) => ({ name, applied: applied.has(name) }));
 }
 
-/** Returns the timestamp of 13 digits at the end of the name. */
-function timestampOf(name: string): number {
-  return Number(name.slice(-13));
+/** Returns the names of the migrations of this release that are not applied. Runs one statement. */
+export async function pendingMigrations(database: Database): Promise<string[]> {
+  return (await migrationStatus(database)).filter(({ applied }) => !applied).map(({ name }) => name);
 }
 
-export interface MigrationState {
-  /** Number of this release's migrations that are not applied. */
-  readonly pending: number;
-  /** The most recently applied migration, possibly of a later release; undefined if none is applied. */
-  readonly latest: string | undefined;
-}
-
-/** Returns the state of the database in one statement. */
-export async function migrationState(database: Database): Promise<MigrationState> {
-  const applied = await appliedMigrations(database);
-  const pending = database.migrations.filter((migration) => !applied.has(nameOf(migration))).length;
-  return { pending, latest: [...applied].at(-1) };
-}
-
-function nameOf(migration: MigrationInterface): string {
-  return migration.name ?? migration.constructor.name;
-}
-
-/** Whether every migration of this release is applied. Runs one statement. */
-export async function isMigrated(database: Database): Promise<boolean> {
-  return (await migrationState(database)).pending === 0;
-}
-
-/** Returns the names, oldest first. Does not create the table, because it runs without the lock. */
+/** Returns the names. Does not create the table, because it runs without the lock. */
 async function appliedMigrations(database: Database): Promise<ReadonlySet<string>> {
   try {
-    const { rows } = await database.pool.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY id`);
+    const { rows } = await database.pool.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE}`);
     return new Set(rows.map(({ name }) => name));
   } catch (error) {
     if ((error as { code?: unknown }).code === UNDEFINED_TABLE) return new Set();
