@@ -1,8 +1,6 @@
 import type { ManageApiKeys, ManageClients } from '@animal-store/access-application';
 import { isApiKeySecret, issueApiKey, prefixOf } from '@animal-store/access-domain';
-import { isDatabaseUnavailable } from '@animal-store/database';
-import { Clock, DomainError, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
-import { TcpProxy } from '@animal-store/local-postgres/testing';
+import { type Clock, INT64_MAX } from '@animal-store/kernel';
 import { useDatabase } from '@animal-store/test-kit';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
@@ -10,23 +8,13 @@ import { accessPersistence } from './access-persistence.js';
 import { type AccessUseCases, connectAccessUseCases, createAccessUseCases } from './access-use-cases.js';
 import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
 
-class SettableClock extends Clock {
-  time = new Date('2026-11-21T12:00:00.123Z');
-
-  override now(): Date {
-    return this.time;
-  }
-
-  advance(ms: number): void {
-    this.time = at(ms);
-  }
-}
-
 const HOUR = 3_600_000;
 const input = { clientName: 'acme', environment: 'test', scopes: ['pets:read', 'pets:write'] };
 const invalid = expect.objectContaining({ code: 'invalid_api_key' });
 const database = useDatabase(accessPersistence);
-let clock: SettableClock;
+let now: Date;
+const clock: Clock = { now: () => now };
+const at = (ms: number) => new Date(now.getTime() + ms);
 let keys: TypeOrmApiKeyRepository;
 let access: AccessUseCases;
 let manageApiKeys: ManageApiKeys;
@@ -34,13 +22,12 @@ let manageClients: ManageClients;
 
 beforeEach(async () => {
   await database.empty();
-  clock = new SettableClock();
+  now = new Date('2026-11-21T12:00:00.123Z');
   keys = new TypeOrmApiKeyRepository(database.dataSource, 'carol');
   access = createAccessUseCases(database.dataSource, clock, 'carol');
   ({ manageApiKeys, manageClients } = access);
 });
 
-const at = (ms: number) => new Date(clock.now().getTime() + ms);
 const listed = async () => (await manageApiKeys.list()).map(({ key }) => key);
 const states = async () => (await manageApiKeys.list()).map(({ state }) => state);
 const actions = async () => (await manageApiKeys.listAudit()).map(({ action }) => action);
@@ -56,7 +43,7 @@ describe('creating a key', () => {
         const { key, secret } = await manageApiKeys.create({ ...input, scopes, lifetimeMs });
         const expiresAt = lifetimeMs === undefined ? null : at(lifetimeMs);
         const client = { id: 1n, name: 'acme', rateLimit: null, disabledAt: null };
-        const dates = { createdAt: clock.now(), expiresAt, revokedAt: null, lastUsedAt: null };
+        const dates = { createdAt: now, expiresAt, revokedAt: null, lastUsedAt: null };
         expect(key).toEqual({ id: key.id, client, prefix: prefixOf(secret), scopes, ...dates });
         expect(isApiKeySecret(secret)).toBe(true);
         expect(await keys.findBySecret(secret)).toEqual(key);
@@ -76,36 +63,21 @@ describe('creating a key', () => {
     expect([await listed(), await manageClients.list()]).toEqual([[], []]);
   });
 
-  it('creates a client once, also if keys are added concurrently', async () => {
-    const names = Array.from({ length: 20 }, (_, i) => `client ${String(i % 2)}`);
-    const created = await Promise.all(names.map((clientName) => manageApiKeys.create({ ...input, clientName })));
-    expect(new Set(created.map(({ key }) => key.id)).size).toBe(20);
-    expect(await manageClients.list()).toHaveLength(2);
-  });
-
-  it('takes a name with é as one code point and as two for one client', async () => {
+  it('creates a client once, also concurrently, and for a name with é as one code point and as two', async () => {
     const names = ['Caf\u00e9', 'Cafe\u0301'];
-    const created = await Promise.all(names.map((clientName) => manageApiKeys.create({ ...input, clientName })));
+    const many = Array.from({ length: 10 }, () => names).flat();
+    const created = await Promise.all(many.map((clientName) => manageApiKeys.create({ ...input, clientName })));
     expect(await manageClients.list()).toEqual([expect.objectContaining({ name: names[0] })]);
-    for (const clientName of names) expect(await manageApiKeys.list(clientName)).toHaveLength(2);
+    for (const clientName of names) expect(await manageApiKeys.list(clientName)).toHaveLength(20);
     await manageClients.disable('Cafe\u0301');
     for (const { secret } of created) await expect(authenticate(secret)).rejects.toThrow(invalid);
   });
 });
 
-it('keys are listed in the order of their creation, of all clients or one', async () => {
-  const names = ['acme', "O'Hara", 'acme'];
-  const created = [];
-  for (const clientName of names) created.push((await manageApiKeys.create({ ...input, clientName })).key);
-  expect(await listed()).toEqual(created);
-  expect((await manageApiKeys.list('acme')).map(({ key }) => key)).toEqual([created[0], created[2]]);
-  expect(await manageApiKeys.list('nobody')).toEqual([]);
-});
-
 it('concurrent lookups share queries and find each key', async () => {
   const created = [await manageApiKeys.create(input), await manageApiKeys.create({ ...input, clientName: 'globex' })];
   const find = jest.spyOn(database.dataSource.manager, 'createQueryBuilder');
-  const unknown = () => issueApiKey({ ...input, createdAt: clock.now(), expiresAt: null });
+  const unknown = () => issueApiKey({ ...input, createdAt: now, expiresAt: null });
   const secrets = [...created, ...Array.from({ length: 90 }, unknown)].map(({ secret }) => secret);
   const found = await Promise.all(secrets.map((secret) => keys.findBySecret(secret)));
   // The first lookup does not wait for the others.
@@ -121,16 +93,16 @@ describe('a key', () => {
       const { key, secret } = await other.manageApiKeys.create(input);
       const principal = { clientId: key.client.id, clientName: 'acme', keyId: key.id, scopes: input.scopes, rateLimit: undefined };
       expect(await authenticate(secret)).toEqual(principal);
-      clock.time = new Date();
+      now = new Date();
       const rotated = await manageApiKeys.rotate(key.id);
-      expect(rotated.key).toMatchObject({ client: key.client, scopes: input.scopes, createdAt: clock.now(), expiresAt: null });
+      expect(rotated.key).toMatchObject({ client: key.client, scopes: input.scopes, createdAt: now, expiresAt: null });
       expect(rotated.retired).toMatchObject({ id: key.id, expiresAt: at(24 * HOUR) });
       expect(await authenticate(rotated.secret)).toEqual({ ...principal, keyId: rotated.key.id });
       expect(await authenticate(secret)).toEqual(principal);
-      expect(await manageApiKeys.revoke(rotated.key.id)).toEqual({ ...rotated.key, lastUsedAt: expect.any(Date), revokedAt: clock.now() });
+      expect(await manageApiKeys.revoke(rotated.key.id)).toEqual({ ...rotated.key, lastUsedAt: expect.any(Date), revokedAt: now });
       await expect(authenticate(rotated.secret)).rejects.toThrow(invalid);
       expect(await states()).toEqual(['active', 'revoked']);
-      clock.advance(24 * HOUR);
+      now = at(24 * HOUR);
       await expect(authenticate(secret)).rejects.toThrow(invalid);
       expect(await states()).toEqual(['expired', 'revoked']);
     } finally {
@@ -141,17 +113,10 @@ describe('a key', () => {
   it('is revoked once, and cannot be rotated afterwards', async () => {
     const { key } = await manageApiKeys.create(input);
     const revoked = await manageApiKeys.revoke(key.id);
-    clock.advance(HOUR);
+    now = at(HOUR);
     expect(await manageApiKeys.revoke(key.id)).toEqual(revoked);
     await expect(manageApiKeys.rotate(key.id)).rejects.toThrow('The API key is revoked.');
     expect(await actions()).toEqual(['revoke', 'create']);
-  });
-
-  it('that does not exist is named', async () => {
-    await manageApiKeys.create(input);
-    for (const id of [0n, -1n, 17n, INT64_MIN, INT64_MAX])
-      for (const change of [() => manageApiKeys.rotate(id), () => manageApiKeys.revoke(id)])
-        await expect(change()).rejects.toMatchObject({ code: 'api_key_not_found', message: `No API key has the id ${String(id)}.` });
   });
 
   it('has an exact id over the whole range of int64', async () => {
@@ -177,7 +142,7 @@ it('the last use is recorded at most once a minute', async () => {
     await keys.recordUse(key.id, at(ms));
     const [other, used] = await listed();
     expect(other?.lastUsedAt).toBeNull();
-    return (used?.lastUsedAt?.getTime() ?? NaN) - clock.now().getTime();
+    return (used?.lastUsedAt?.getTime() ?? NaN) - now.getTime();
   };
   expect([await lastUse(1000), await lastUse(60_999), await lastUse(500), await lastUse(61_000)]).toEqual([1000, 1000, 1000, 61_000]);
   // The clock was an hour ahead, and was corrected.
@@ -188,10 +153,10 @@ describe('a client', () => {
   it('is disabled with its keys, limited, and enabled again', async () => {
     const { key, secret } = await manageApiKeys.create(input);
     const disabled = await manageClients.disable('acme');
-    expect(disabled).toEqual({ ...key.client, disabledAt: clock.now() });
+    expect(disabled).toEqual({ ...key.client, disabledAt: now });
     expect(await states()).toEqual(['disabled']);
     await expect(authenticate(secret)).rejects.toThrow(invalid);
-    clock.advance(HOUR);
+    now = at(HOUR);
     expect(await manageClients.disable('acme')).toEqual(disabled);
     expect(await manageClients.setRateLimit('acme', 0)).toEqual({ ...disabled, rateLimit: 0 });
     expect(await manageClients.enable('acme')).toEqual({ ...key.client, rateLimit: 0 });
@@ -204,18 +169,11 @@ describe('a client', () => {
     await expect(manageClients.setRateLimit('acme', rateLimit)).rejects.toThrow(/^rate limit must/);
   });
 
-  it('that does not exist is named', async () => {
-    await expect(manageClients.enable('nobody')).rejects.toMatchObject({
-      code: 'client_not_found',
-      message: 'No client has the name nobody.',
-    });
-  });
-
   it('keeps both of two concurrent changes', async () => {
     const names = Array.from({ length: 20 }, (_, i) => `client ${String(i)}`);
     for (const clientName of names) await manageApiKeys.create({ ...input, clientName });
     await Promise.all(names.flatMap((name) => [manageClients.disable(name), manageClients.setRateLimit(name, 7)]));
-    const expected = names.map((name) => expect.objectContaining({ name, rateLimit: 7, disabledAt: clock.now() }) as unknown);
+    const expected = names.map((name) => expect.objectContaining({ name, rateLimit: 7, disabledAt: now }) as unknown);
     expect(await manageClients.list()).toEqual(expected);
   });
 });
@@ -254,7 +212,7 @@ describe('the audit trail', () => {
     await manageApiKeys.create(input);
     await manageClients.enable('acme');
     await manageClients.setRateLimit('acme', null);
-    await keys.recordUse(1n, clock.now());
+    await keys.recordUse(1n, now);
     expect(await actions()).toEqual(['create']);
   });
 
@@ -275,20 +233,6 @@ describe('the audit trail', () => {
       expect(change).toMatchObject({ status: 'rejected', reason: { constraint: 'audit_events_operator_check' } });
     expect(await state()).toEqual(before);
   });
-});
-
-it('an unavailable database is reported instead of an invalid key', async () => {
-  const proxy = await TcpProxy.start(database.url);
-  const other = await connectAccessUseCases(proxy.url);
-  try {
-    const { secret } = await manageApiKeys.create(input);
-    await proxy.cut();
-    const error: unknown = await Promise.resolve(other.authenticateApiKey.execute(secret)).catch((reason: unknown) => reason);
-    expect(error).not.toBeInstanceOf(DomainError);
-    expect(isDatabaseUnavailable(error)).toBe(true);
-  } finally {
-    await other.close();
-  }
 });
 
 describe('what a trigger', () => {

@@ -10,9 +10,6 @@ const range = (first: number, last: number) => Array.from({ length: last - first
 describe('the tables of the schema access', () => {
   const database = useDatabase(accessPersistence);
 
-  const insertClient = (name: string | null) =>
-    database.dataSource.query<{ id: bigint }[]>('INSERT INTO access.clients (name) VALUES ($1) RETURNING id', [name]);
-
   it('accept the same characters in the name of a client as the domain', async () => {
     const [check] = await database.dataSource.query<[{ expression: string }]>(
       `SELECT pg_get_expr(conbin, conrelid) AS expression FROM pg_constraint WHERE conname = 'clients_name_check'`,
@@ -31,29 +28,15 @@ describe('the tables of the schema access', () => {
   it.each(['a', 'a b', 'x'.repeat(100), '🐕'.repeat(100), '', ' ', ' a', 'a ', 'a  b', 'é', 'e\u0301', 'x'.repeat(101), '🐕'.repeat(101)])(
     'let in the name %j of a client exactly when the domain does',
     async (name) => {
-      const inserted = insertClient(name);
+      const inserted = database.dataSource.query<object[]>('INSERT INTO access.clients (name) VALUES ($1) RETURNING id', [name]);
       await (isClientName(name) ? expect(inserted).resolves.toHaveLength(1) : expect(inserted).rejects.toThrow('clients_name_check'));
     },
   );
 
-  it.each([
-    ['hash', `'\\x00'`, 'api_keys_hash_check'],
-    ['hash', 'NULL', 'null value in column "hash"'],
-    ['prefix', `'ast_Local_abcdef'`, 'api_keys_prefix_check'],
-    ['prefix', `'ast_local_abcdefg'`, 'api_keys_prefix_check'],
-    ['prefix', 'NULL', 'null value in column "prefix"'],
-    ['scopes', `'{}'`, 'api_keys_scopes_check'],
-    ['scopes', `'{pets:read,pets:read}'`, 'api_keys_scopes_check'],
-    ['scopes', `'{pets:read,Pets:write}'`, 'api_keys_scopes_check'],
-    ['scopes', `'{pets:read,NULL}'`, 'api_keys_scopes_check'],
-    ['scopes', 'NULL', 'null value in column "scopes"'],
-    ['created_at', 'NULL', 'null value in column "created_at"'],
-    ['expires_at', `now() - interval '1 minute'`, 'api_keys_expires_at_check'],
-    ['revoked_at', `now() - interval '1 minute'`, 'api_keys_revoked_at_check'],
-    ['client_id', '0', 'api_keys_client_id_fkey'],
-    ['client_id', 'NULL', 'null value in column "client_id"'],
-  ])('reject a key whose %s is %s', async (column, value, reason) => {
-    const columns = {
+  /** Valid rows, by table. */
+  const rows = {
+    clients: { name: `'Acme'`, rate_limit: '0' },
+    api_keys: {
       client_id: '(SELECT min(id) FROM access.clients)',
       hash: 'sha256(gen_random_uuid()::text::bytea)',
       prefix: `'ast_local_abcdef'`,
@@ -61,34 +44,34 @@ describe('the tables of the schema access', () => {
       created_at: 'now()',
       expires_at: 'now()',
       revoked_at: 'NULL',
+    },
+    audit_events: { operator: `'carol'`, action: `'create'`, client_id: '1', client_name: `'Acme'`, details: `'{}'` },
+  };
+
+  it.each<[table: keyof typeof rows, column: string, values: readonly string[], reason: string]>([
+    ['api_keys', 'hash', [`'\\x00'`], 'api_keys_hash_check'],
+    ['api_keys', 'prefix', [`'ast_Local_abcdef'`, `'ast_local_abcdefg'`], 'api_keys_prefix_check'],
+    ['api_keys', 'scopes', [`'{}'`, `'{a:b,a:b}'`, `'{a:b,A:c}'`, `'{a:b,NULL}'`], 'api_keys_scopes_check'],
+    ['api_keys', 'expires_at', [`now() - interval '1 minute'`], 'api_keys_expires_at_check'],
+    ['api_keys', 'revoked_at', [`now() - interval '1 minute'`], 'api_keys_revoked_at_check'],
+    ['api_keys', 'client_id', ['0'], 'api_keys_client_id_fkey'],
+    ['api_keys', 'hash', ['NULL'], 'null value'],
+    ['api_keys', 'prefix', ['NULL'], 'null value'],
+    ['api_keys', 'scopes', ['NULL'], 'null value'],
+    ['api_keys', 'created_at', ['NULL'], 'null value'],
+    ['api_keys', 'client_id', ['NULL'], 'null value'],
+    ['clients', 'name', ['NULL'], 'null value'],
+    ['clients', 'name', [`'Acme'`], 'clients_name_key'],
+    ['clients', 'rate_limit', ['-1', '1000000001'], 'clients_rate_limit_check'],
+    ['audit_events', 'action', [`'forget'`], 'audit_events_action_check'],
+    ['audit_events', 'operator', [`''`, `repeat('x', 101)`], 'audit_events_operator_check'],
+  ])('reject a row of %s whose %s is one of %j', async (table, column, values, reason) => {
+    await database.empty();
+    const insert = (name: keyof typeof rows, changes: Record<string, string> = {}) => {
+      const row = { ...rows[name], ...changes };
+      return database.dataSource.query(`INSERT INTO access.${name} (${Object.keys(row).join()}) VALUES (${Object.values(row).join()})`);
     };
-    const insert = (values: Record<string, string>) =>
-      database.dataSource.query(
-        `INSERT INTO access.api_keys (${Object.keys(values).join(', ')}) VALUES (${Object.values(values).join(', ')})`,
-      );
-    await insert(columns);
-    await expect(insert({ ...columns, [column]: value })).rejects.toThrow(reason);
-  });
-
-  it('reject a rate limit out of range and an audit event with an invalid action or operator', async () => {
-    await insertClient('limited');
-    const setLimit = (limit: string) => database.dataSource.query(`UPDATE access.clients SET rate_limit = ${limit} WHERE name = 'limited'`);
-    for (const limit of ['0', '1000000000', 'NULL']) await setLimit(limit);
-    for (const limit of ['-1', '1000000001']) await expect(setLimit(limit)).rejects.toThrow('clients_rate_limit_check');
-    const insertEvent = (action: string, operator: string) =>
-      database.dataSource.query(
-        `INSERT INTO access.audit_events (action, operator, client_id, client_name, details) VALUES ($1, $2, 1, 'limited', '{}')`,
-        [action, operator],
-      );
-    await insertEvent('create', 'carol');
-    await expect(insertEvent('forget', 'carol')).rejects.toThrow('audit_events_action_check');
-    for (const operator of ['', 'x'.repeat(101)])
-      await expect(insertEvent('create', operator)).rejects.toThrow('audit_events_operator_check');
-  });
-
-  it('reject a client without a name or with an existing one', async () => {
-    await insertClient('acme');
-    await expect(insertClient('acme')).rejects.toThrow('clients_name_key');
-    await expect(insertClient(null)).rejects.toThrow('null value in column "name"');
+    for (const name of ['clients', 'api_keys', 'audit_events'] as const) await insert(name);
+    for (const value of values) await expect(insert(table, { [column]: value })).rejects.toThrow(reason);
   });
 });
