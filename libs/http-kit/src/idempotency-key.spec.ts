@@ -1,8 +1,7 @@
 import { DomainError } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { FastifyReply } from 'fastify';
-import { IDEMPOTENCY_KEY_SCHEMA, parseIdempotencyKey, respondWithOutcome } from './idempotency-key.js';
+import { IDEMPOTENCY_KEY_SCHEMA, parseIdempotencyKey } from './idempotency-key.js';
 
 const visible = fc.string({
   unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
@@ -75,13 +74,4 @@ describe('the Idempotency-Key', () => {
       );
     },
   );
-});
-
-it('the response to a command has the header only if its result was recorded before', () => {
-  const headers: unknown[] = [];
-  const reply = { header: (...header: unknown[]) => headers.push(header) } as unknown as FastifyReply;
-  expect(respondWithOutcome(reply, { result: 'done', replayed: false })).toBe('done');
-  expect(headers).toEqual([]);
-  expect(respondWithOutcome(reply, { result: 'done', replayed: true })).toBe('done');
-  expect(headers).toEqual([['idempotent-replayed', 'true']]);
 });

@@ -58,6 +58,14 @@ export const RequestIdempotencyKey =
     ApiHeader(KEY_HEADER)(target, key, Object.getOwnPropertyDescriptor(target, key) as PropertyDescriptor);
   };
 
+const replayedHeader = (effect: string) => ({
+  'Idempotent-Replayed': {
+    description: `\`true\` if an earlier request with the same Idempotency-Key ${effect}.`,
+    schema: { type: 'string' },
+    example: 'true',
+  },
+});
+
 /**
  * Returns the OpenAPI `headers` of the 201 of an operation with `@RequestIdempotencyKey`.
  * @param example the URL of a created resource; undefined if the resource has no URL, and the 201 no `Location`
@@ -67,35 +75,18 @@ export const createdHeaders = (example?: string) =>
     ...(example !== undefined && {
       Location: { description: 'URL of the created resource.', required: true, schema: { type: 'string' }, example },
     }),
-    'Idempotent-Replayed': {
-      description: '`true` if an earlier request with the same Idempotency-Key created the resource.',
-      schema: { type: 'string' },
-      example: 'true',
-    },
+    ...replayedHeader('created the resource'),
   }) as const;
 
 /** The OpenAPI `headers` of the 200 of a command with `@RequestIdempotencyKey`. */
-export const replayedHeaders = {
-  'Idempotent-Replayed': {
-    description: '`true` if an earlier request with the same Idempotency-Key had the effect.',
-    schema: { type: 'string' },
-    example: 'true',
-  },
-} as const;
-
-/** Sets the headers of the response to a command and returns the body. */
-export function respondWithOutcome<Body>(reply: FastifyReply, { result, replayed }: Outcome<Body>): Body {
-  if (replayed) reply.header('idempotent-replayed', 'true');
-  return result;
-}
+export const replayedHeaders = replayedHeader('had the effect');
 
 /**
- * Sets the headers of a 201 and returns the body.
- * @param url of the created resource; undefined if it has none
- * @param replayed whether an earlier request with the same Idempotency-Key created the resource
+ * Sets the headers of the response to a creation or a command, and returns the body.
+ * @param url of the created resource, if it has one
  */
-export function respondWithCreated<Body>(reply: FastifyReply, url: string | undefined, body: Body, replayed: boolean): Body {
+export function respondWithOutcome<Body>(reply: FastifyReply, { result, replayed }: Outcome<Body>, url?: string): Body {
   if (url !== undefined) reply.header('location', url);
   if (replayed) reply.header('idempotent-replayed', 'true');
-  return body;
+  return result;
 }

@@ -26,8 +26,6 @@ export {
   /** @public For commands, which `pets` does not have. */
   replayedHeaders,
   RequestIdempotencyKey,
-  respondWithCreated,
-  /** @public For commands, which `pets` does not have. */
   respondWithOutcome,
 } from './idempotency-key.js';
 export { EXAMPLE_ID, IdParam, INT64_SCHEMA } from './identifiers.js';

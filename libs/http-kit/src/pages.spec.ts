@@ -7,7 +7,7 @@ import { decodeCursor, encodeCursor, isCursor } from './cursors.js';
 import { filtersOf, OrderedPageQueryOf, pageHeaders, PageQueryOf, respondWithPage } from './pages.js';
 import { INVALID_REQUEST } from './errors.js';
 import { IdPipe } from './identifiers.js';
-import { respondWithCreated } from './idempotency-key.js';
+import { respondWithOutcome } from './idempotency-key.js';
 import { provideUseCase, PublicUrl } from './providers.js';
 
 class ListToysQuery extends PageQueryOf('toys') {
@@ -203,7 +203,7 @@ it.each([
   ['/v1/toys/7', true, 'true'],
   [undefined, false, undefined],
 ])('a creation responds with its URL, if it has one; %s, replayed: %s', async (url, replayed, header) => {
-  const { headers } = await respond((reply) => respondWithCreated(reply, url, new JsonText('{"id":7}'), replayed));
+  const { headers } = await respond((reply) => respondWithOutcome(reply, { result: new JsonText('{"id":7}'), replayed }, url));
   expect([headers['location'], headers['idempotent-replayed']]).toEqual([url, header]);
 });
 

@@ -9,7 +9,6 @@ import {
   type PageRequest,
   type Position,
 } from '@animal-store/kernel';
-import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CURSOR_SCHEMA, decodeCursor, encodeCursor, isCursor, type SortType } from './cursors.js';
@@ -33,32 +32,31 @@ export interface PageQuery {
   pageOf(url: string): PageRequest;
 }
 
-const LimitParameter = (items: string): PropertyDecorator =>
-  applyDecorators(
-    ApiPropertyOptional({ type: 'integer', ...LIMIT, description: `Maximum number of ${items} returned.` }),
-    MayBeAbsent(),
-    QueryInteger(LIMIT),
-  );
-
-const cursorRule = (same: string) => `must be a cursor from this list's Link header, with the same ${same}`;
-
 /** @param same what the cursor is bound to, in addition to the list */
-const CursorParameter = (same: string, isValid: (cursor: unknown, query: object) => boolean): PropertyDecorator =>
-  applyDecorators(
-    ApiPropertyOptional({
+function ListQueryOf(items: string, same: string, isValidCursor: (cursor: unknown, query: object) => boolean) {
+  const cursorRule = `must be a cursor from this list's Link header, with the same ${same}`;
+  abstract class ListQuery {
+    @ApiPropertyOptional({ type: 'integer', ...LIMIT, description: `Maximum number of ${items} returned.` })
+    @MayBeAbsent()
+    @QueryInteger(LIMIT)
+    limit: number = LIMIT.default;
+
+    @ApiPropertyOptional({
       ...CURSOR_SCHEMA,
       description: `Cursor from the \`Link\` header of the previous page. Valid only with the same ${same}.`,
-    }),
-    MayBeAbsent(),
-    Rule(cursorRule(same), isValid),
-  );
+    })
+    @MayBeAbsent()
+    @Rule(cursorRule, isValidCursor)
+    cursor?: string;
 
-/** @param cursor one that the rule of its parameter accepts, or none */
-function positionAfter(cursor: string | undefined, url: string, same: string, type?: SortType): Position | undefined {
-  if (cursor === undefined) return undefined;
-  const position = decodeCursor(cursor, url, type);
-  if (!position) throw new DomainError(INVALID_REQUEST, `cursor ${cursorRule(same)}`);
-  return position;
+    protected positionIn(url: string, type?: SortType): Position | undefined {
+      if (this.cursor === undefined) return undefined;
+      const position = decodeCursor(this.cursor, url, type);
+      if (!position) throw new DomainError(INVALID_REQUEST, `cursor ${cursorRule}`);
+      return position;
+    }
+  }
+  return ListQuery;
 }
 
 /**
@@ -66,15 +64,10 @@ function positionAfter(cursor: string | undefined, url: string, same: string, ty
  * @param items name of the items in the OpenAPI document, such as `animals`
  */
 export function PageQueryOf(items: string): abstract new () => PageQuery {
-  abstract class PageOfItemsQuery implements PageQuery {
-    @LimitParameter(items)
-    limit: number = LIMIT.default;
-
-    @CursorParameter('filters', (cursor, query) => isCursor(cursor, filtersOf(query)))
-    cursor?: string;
-
+  const isValidCursor = (cursor: unknown, query: object) => isCursor(cursor, filtersOf(query));
+  abstract class PageOfItemsQuery extends ListQueryOf(items, 'filters', isValidCursor) implements PageQuery {
     pageOf(url: string): PageRequest {
-      return { limit: this.limit, after: positionAfter(this.cursor, url, 'filters') };
+      return { limit: this.limit, after: this.positionIn(url) };
     }
   }
   return PageOfItemsQuery;
@@ -84,10 +77,8 @@ export function PageQueryOf(items: string): abstract new () => PageQuery {
 type Sort<Name extends string> = Name | `-${Name}`;
 
 /** The query of a paginated list in a declared order. */
-export interface OrderedPageQuery<Name extends string> {
-  readonly limit: number;
+export interface OrderedPageQuery<Name extends string> extends Omit<PageQuery, 'pageOf'> {
   readonly sort: Sort<Name>;
-  readonly cursor?: string;
   /**
    * Returns the request of a page with a range of one name, whose bounds are members of the subclass. If `from` is not less than `to`, the page
    * is empty.
@@ -97,55 +88,43 @@ export interface OrderedPageQuery<Name extends string> {
   pageOf(url: string, by: Name, range?: Pick<Order, 'from' | 'to'>): PageRequest<Name>;
 }
 
-export interface SortOptions<Name extends string> {
-  /** The allowed names, with the types of their values. */
-  readonly sort: Readonly<Record<Name, SortType>>;
-  readonly default: Sort<NoInfer<Name>>;
-}
-
 /**
  * Returns the base class of the query of a list with the parameter `sort`. Subclasses add the filters and the bounds of a range. A cursor
  * is valid only for the filters, the range and the order it was made for.
  * @param items name of the items in the OpenAPI document, such as `animals`
+ * @param options the allowed names, with the types of their values, and the default
  */
 export function OrderedPageQueryOf<Name extends string>(
   items: string,
-  options: SortOptions<Name>,
+  options: { readonly sort: Readonly<Record<Name, SortType>>; readonly default: Sort<NoInfer<Name>> },
 ): abstract new () => OrderedPageQuery<Name> {
   const types = Object.entries<SortType>(options.sort) as [Name, SortType][];
-  const sorts = new Map(
-    types.flatMap(([by, type]) => [
-      [by, { by, descending: false, type }],
-      [`-${by}`, { by, descending: true, type }],
-    ]),
-  );
-  const names = [...sorts.keys()];
-  const isCursorOf = (cursor: unknown, query: { sort?: unknown }): boolean => {
-    const type = sorts.get(query.sort as Sort<Name>)?.type;
-    return type !== undefined && isCursor(cursor, filtersOf(query), type);
+  const orders = types.flatMap(([by, type]) => [
+    { name: by, by, descending: false, type },
+    { name: `-${by}`, by, descending: true, type },
+  ]);
+  const names = orders.map(({ name }) => name);
+  const orderOf = (sort: unknown) => orders.find(({ name }) => name === sort);
+  const isValidCursor = (cursor: unknown, query: { readonly sort?: unknown }) => {
+    const order = orderOf(query.sort);
+    return order !== undefined && isCursor(cursor, filtersOf(query), order.type);
   };
 
-  abstract class OrderedPageOfItemsQuery implements OrderedPageQuery<Name> {
-    @LimitParameter(items)
-    limit: number = LIMIT.default;
-
+  abstract class OrderedPageOfItemsQuery extends ListQueryOf(items, 'filters and sort', isValidCursor) implements OrderedPageQuery<Name> {
     @ApiPropertyOptional({
       enum: names,
       default: options.default,
       description: `The order of the ${items}. A minus sign means descending. Equal values are in the order of \`id\`, in the same direction.`,
     })
     @MayBeAbsent()
-    @Rule(`must be one of ${names.join(', ')}`, (value) => sorts.has(value as Sort<Name>))
+    @Rule(`must be one of ${names.join(', ')}`, (value) => orderOf(value) !== undefined)
     sort: Sort<Name> = options.default;
 
-    @CursorParameter('filters and sort', isCursorOf)
-    cursor?: string;
-
     pageOf(url: string, by: Name, { from, to }: Pick<Order, 'from' | 'to'> = {}): PageRequest<Name> {
-      const { by: sortedBy, descending, type } = sorts.get(this.sort) as Order<Name> & { readonly type: SortType };
+      const { by: sortedBy, descending, type } = orderOf(this.sort) as (typeof orders)[number];
       if (sortedBy !== by && (from !== undefined || to !== undefined))
         throw new DomainError(INVALID_REQUEST, `A range of ${by} requires sort to be ${by} or -${by}`);
-      const after = positionAfter(this.cursor, url, 'filters and sort', type);
+      const after = this.positionIn(url, type);
       return { limit: this.limit, after, order: { by: sortedBy, descending, ...(sortedBy === by && { from, to }) } };
     }
   }

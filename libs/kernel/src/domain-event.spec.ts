@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { defineEvent, type EventPayload } from './domain-event.js';
-import { INT64_MAX, INT64_MIN } from './int64.js';
+import { INT64_MAX, INT64_MIN } from './value-rules.js';
 
 const OrderPlaced = defineEvent('orders.order_placed', 'orderId', {
   orderId: 'int64',

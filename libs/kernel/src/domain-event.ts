@@ -1,4 +1,4 @@
-import { int64FromJsonNumber } from './int64.js';
+import { int64FromJsonNumber } from './value-rules.js';
 import { JsonText } from './json-text.js';
 
 /** A JSON number with its digits. */

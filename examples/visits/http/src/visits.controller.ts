@@ -9,7 +9,6 @@ import {
   replayedHeaders,
   RequestIdempotencyKey,
   RequireScopes,
-  respondWithCreated,
   respondWithOutcome,
   respondWithPage,
   Revalidated,
@@ -80,8 +79,8 @@ export class VisitsController {
     @RequestIdempotencyKey() key: IdempotencyKey | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Visit> {
-    const { result, replayed } = await this.createVisitUseCase.execute(newVisit, key);
-    return respondWithCreated(reply, this.publicUrl.of(`${PATH}/${String(result.id)}`), result, replayed);
+    const outcome = await this.createVisitUseCase.execute(newVisit, key);
+    return respondWithOutcome(reply, outcome, this.publicUrl.of(`${PATH}/${String(outcome.result.id)}`));
   }
 
   @Get(':visitId')

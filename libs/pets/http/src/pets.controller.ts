@@ -7,7 +7,7 @@ import {
   PublicUrl,
   RequestIdempotencyKey,
   RequireScopes,
-  respondWithCreated,
+  respondWithOutcome,
   respondWithPage,
   Revalidated,
   Throws,
@@ -70,8 +70,8 @@ export class PetsController {
     @RequestIdempotencyKey() key: IdempotencyKey | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Pet> {
-    const { result: pet, replayed } = await this.createPetUseCase.execute(newPet, key);
-    return respondWithCreated(reply, this.publicUrl.of(`${PATH}/${String(pet.id)}`), pet, replayed);
+    const outcome = await this.createPetUseCase.execute(newPet, key);
+    return respondWithOutcome(reply, outcome, this.publicUrl.of(`${PATH}/${String(outcome.result.id)}`));
   }
 
   @Get(':petId')
