@@ -1,8 +1,8 @@
-import type { Socket } from 'node:net';
+import { setDefaultAutoSelectFamilyAttemptTimeout, type Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
 import { type DatabaseTarget, parseDatabaseUrl, readSecretUrl, type SecretUrl } from './database-url.js';
 import { CANNOT_CONNECT, isDatabaseUnavailable, TIMED_OUT } from './error-meaning.js';
-import { type ClientInternals, DatabaseSocket, GuardedConnection, isReadyForQuery } from './pg-internals.js';
+import { type ClientInternals, GuardedConnection, isReadyForQuery } from './pg-internals.js';
 import { checkSession, type SessionOptions, startupSettings } from './session-settings.js';
 import { exactTypes } from './value-types.js';
 
@@ -10,13 +10,14 @@ import { exactTypes } from './value-types.js';
 export const RESPONSE_MS = 5_000;
 /** Firewalls forget connections that are idle for minutes. */
 const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
-/** Share of the connect timeout for each address of a host name but the last. */
-const ADDRESS_SHARE = 0.25;
 /** PostgreSQL's `scram_iterations` has no upper limit. This many take about two seconds. */
 const MAX_SCRAM_ITERATIONS = 4_000_000;
 /** Of the message AuthenticationRequest, which `pg` does not support: https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const METHODS: Readonly<Record<string, string>> = { 2: 'Kerberos', 6: 'SCM', 7: 'GSSAPI', 8: 'GSSAPI', 9: 'SSPI' };
 const UNKNOWN_METHOD = /^Unknown authenticationOk message type (\d+)$/;
+
+/** For each address of a host name but the last. After the 250 ms of Node.js, a distant or busy server may not have accepted the connection. */
+setDefaultAutoSelectFamilyAttemptTimeout(1_500);
 
 export interface DatabaseClientConfig extends SessionOptions {
   readonly url: SecretUrl;
@@ -48,14 +49,10 @@ export class DatabaseClient extends BaseClient {
       // A pool expects connect() to fail, not the constructor.
       urlError = new Error(`the connection URL ${(error as Error).message}`, { cause: error });
     }
-    const { connectTimeoutMs = Infinity, ssl = false, sslnegotiation = 'postgres', ...others } = target;
-    const timeoutMs = Math.min(connectionTimeoutMillis, connectTimeoutMs);
-    const stream = new DatabaseSocket(timeoutMs * ADDRESS_SHARE);
     super({
-      ...{ ...others, ssl, sslnegotiation, types: exactTypes, scramMaxIterations: MAX_SCRAM_ITERATIONS },
-      fallback_application_name: others.fallback_application_name ?? application_name,
-      connectionTimeoutMillis: timeoutMs,
-      connection: new GuardedConnection({ ...KEEP_ALIVE, stream, ssl, sslNegotiation: sslnegotiation }),
+      ...{ fallback_application_name: application_name, ...target, types: exactTypes, scramMaxIterations: MAX_SCRAM_ITERATIONS },
+      connectionTimeoutMillis: Math.min(connectionTimeoutMillis, target.connectTimeoutMs ?? Infinity),
+      connection: new GuardedConnection({ ...KEEP_ALIVE, ssl: target.ssl, sslNegotiation: target.sslnegotiation }),
     } as ClientConfig);
     // Errors during a query reject it. Without this listener, an error between queries, or after the login but before the pool adds
     // its listener, would crash the process.

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import type { ClientConfig } from 'pg';
-import { parse } from 'pg-connection-string';
+import { parse, toClientConfig } from 'pg-connection-string';
 
 /** A URL with a password, or the file that contains it. If the file contains several URLs, `index` selects one. */
 export type SecretUrl = string | { readonly file: string; readonly index?: number };
@@ -20,15 +20,8 @@ const PARAMETERS = [
   ...['sslmode', 'sslnegotiation', 'sslrootcert', 'sslcert', 'sslkey'],
 ];
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'];
-/** libpq's variables that `pg` does not read, or reads in another way. */
-const VARIABLES = {
-  PGCONNECT_TIMEOUT: 'connect_timeout',
-  PGSSLMODE: 'sslmode',
-  PGSSLNEGOTIATION: 'sslnegotiation',
-  PGSSLROOTCERT: 'sslrootcert',
-  PGSSLCERT: 'sslcert',
-  PGSSLKEY: 'sslkey',
-};
+/** Parameters whose variable of libpq, such as PGSSLMODE, `pg` does not read, or reads in another way. */
+const WITH_VARIABLE = ['connect_timeout', 'sslmode', 'sslnegotiation', 'sslrootcert', 'sslcert', 'sslkey'];
 /** libpq's variables that would make a connection stricter, or lead to another server. */
 const UNSUPPORTED_VARIABLES = [
   ...['PGHOSTADDR', 'PGSERVICE', 'PGTARGETSESSIONATTRS', 'PGLOADBALANCEHOSTS', 'PGREQUIREAUTH', 'PGREQUIREPEER', 'PGCHANNELBINDING'],
@@ -36,14 +29,8 @@ const UNSUPPORTED_VARIABLES = [
   ...['PGSSLMINPROTOCOLVERSION', 'PGSSLMAXPROTOCOLVERSION'],
 ];
 
-/** What a connection URL says, in the options of `pg`. */
-export interface DatabaseTarget extends ClientConfig {
-  /** A host name, an IP address, or the folder of a Unix socket. */
-  readonly host: string;
-  readonly port: number;
-  /** Undefined: no limit. */
-  readonly connectTimeoutMs: number | undefined;
-}
+/** What a connection URL says, in the options of `pg`. The host can also be the folder of a Unix socket. */
+export type DatabaseTarget = ClientConfig & { readonly host: string; readonly port: number; readonly connectTimeoutMs: number };
 
 export function splitUrls(text: string): string[] {
   return text.trim().split(SEPARATOR);
@@ -83,32 +70,20 @@ export function parseDatabaseUrl(text: string, env: NodeJS.ProcessEnv = process.
   const parameters = new URLSearchParams(query);
   for (const name of UNSUPPORTED_VARIABLES)
     if (env[name]) throw new Error(`cannot be used with the environment variable ${name}, which is not supported`);
-  for (const [variable, name] of Object.entries(VARIABLES)) {
-    const value = env[variable];
+  for (const name of WITH_VARIABLE) {
+    const value = env[`PG${name.toUpperCase()}`];
     if (value !== undefined && !parameters.has(name)) parameters.set(name, value);
   }
   checkParameters(Object.fromEntries(parameters));
   const parsed = parseUrl(`${base}?${parameters.toString()}`);
-  const { ssl, sslnegotiation, connect_timeout: timeout, application_name, fallback_application_name, options } = parsed;
   const host = parsed.host || env['PGHOST'] || 'localhost';
-  const port = Number(parsed.port || env['PGPORT'] || 5432);
+  const port = Number(parsed.port ?? (env['PGPORT'] || 5432));
   if (host.includes(',')) throw new Error('must have one host, which leads to the primary, and no list of hosts');
   if (!(port >= 1 && port <= MAX_PORT)) throw new Error(`must have a port from 1 to ${String(MAX_PORT)}`);
+  const timeoutMs = Number(parameters.get('connect_timeout')) * 1_000;
   // Unix sockets never use TLS.
-  const tls = host.startsWith('/') ? {} : { ssl, sslnegotiation };
-  return {
-    host,
-    port,
-    user: parsed.user || undefined,
-    password: parsed.password || undefined,
-    database: path || undefined,
-    ssl: (tls.ssl ?? false) as NonNullable<ClientConfig['ssl']>,
-    sslnegotiation: tls.sslnegotiation ?? 'postgres',
-    application_name,
-    fallback_application_name,
-    options,
-    connectTimeoutMs: Number(timeout) > 0 ? Number(timeout) * 1_000 : undefined,
-  };
+  const { ssl = false, sslnegotiation = 'postgres' }: ClientConfig = host.startsWith('/') ? {} : parsed;
+  return { ...parsed, host, port, database: path, ssl, sslnegotiation, connectTimeoutMs: timeoutMs > 0 ? timeoutMs : Infinity };
 }
 
 /** Returns the host and port, for messages. Never throws, because a file may be missing in the meantime. */
@@ -189,9 +164,9 @@ function readNonEmpty(parameter: string, file: string): string {
   return text;
 }
 
-function parseUrl(url: string) {
+function parseUrl(url: string): ClientConfig {
   try {
-    return parse(url, { useLibpqCompat: true });
+    return toClientConfig(parse(url, { useLibpqCompat: true }));
   } catch {
     throw new Error('must be a postgres:// URL');
   }

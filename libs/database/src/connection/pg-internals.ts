@@ -1,4 +1,4 @@
-import { Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import pg, { type ClientBase, type PoolClient, type PoolConfig } from 'pg';
 
@@ -29,20 +29,6 @@ export interface SubmitConnection {
 /** Whether the client has received the end of its last statement. */
 export function isReadyForQuery(client: ClientBase): boolean {
   return (client as unknown as { readonly readyForQuery: boolean }).readyForQuery;
-}
-
-/** Gives each address of a host name more than the 250 ms of Node.js, because a distant or busy server takes longer to accept a connection. */
-export class DatabaseSocket extends Socket {
-  constructor(private readonly addressTimeoutMs: number) {
-    super();
-  }
-
-  /** `pg` passes a port and a host, or the path of a Unix socket. */
-  override connect(...target: readonly unknown[]): this {
-    const [port, host] = target;
-    if (typeof port !== 'number' || typeof host !== 'string') return super.connect(port as string);
-    return super.connect({ port, host, autoSelectFamilyAttemptTimeout: this.addressTimeoutMs });
-  }
 }
 
 const PgConnection = pg.Connection as unknown as new (config: object) => pg.Connection & {
