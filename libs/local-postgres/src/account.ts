@@ -1,5 +1,4 @@
 import { readFile, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { LocalPostgresError } from './local-postgres-error.js';
 
 /** A user of the operating system and its group. */
@@ -19,21 +18,10 @@ export async function findAccount(dataDir: string): Promise<Account> {
 }
 
 /**
- * Returns the command that runs a program as the account. If the account cannot enter one of the folders, as below /root, the program
- * keeps the capability CAP_DAC_OVERRIDE. With no_setuid_fixup, access(2) respects it (capabilities(7)).
+ * Returns the command that runs a program as the account, which keeps the capability CAP_DAC_OVERRIDE, because it may not enter a folder on the
+ * path, such as /root. With no_setuid_fixup, access(2) respects it (capabilities(7)).
  */
-export async function setprivCommand(account: Account, folders: readonly string[]): Promise<string[]> {
-  const areOpen = (await Promise.all(folders.map((folder) => mayEnter(account, folder)))).every(Boolean);
-  const kept = areOpen ? '-all' : '-all,+dac_override';
-  const capabilities = ['--inh-caps', '--ambient-caps', '--bounding-set'].map((set) => `${set}=${kept}`);
-  const ids = [`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups'];
-  return ['setpriv', ...ids, '--securebits=+no_setuid_fixup', ...capabilities, '--'];
-}
-
-/** Whether the account may enter all folders on the path. Folders that do not exist yet are ignored. */
-async function mayEnter(account: Account, path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  const bit = found?.uid === account.uid ? 0o100 : found?.gid === account.gid ? 0o010 : 0o001;
-  if (found && (found.mode & bit) === 0) return false;
-  return path === dirname(path) || mayEnter(account, dirname(path));
+export function setprivCommand({ uid, gid }: Account): string[] {
+  const capabilities = ['--inh-caps', '--ambient-caps', '--bounding-set'].map((set) => `${set}=-all,+dac_override`);
+  return ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--securebits=+no_setuid_fixup', ...capabilities, '--'];
 }

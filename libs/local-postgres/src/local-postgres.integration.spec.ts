@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -125,17 +125,10 @@ describe('a problem is reported in one line', () => {
   });
 });
 
-it('if this process is root, programs run as another account, with a capability only below a folder that the account cannot enter', async () => {
+it('if this process is root, programs run as another account, also below a folder that the account cannot enter', async () => {
   if (process.getuid?.() !== 0) return;
-  const run = async (folder: string, ...command: string[]) =>
-    promisify(execFile)('env', [...(await setprivCommand({ uid: 65_534, gid: 65_534 }, [folder])), ...command]);
   const closed = join(temporary, 'private');
   await mkdir(closed, { mode: 0o700 });
   await writeFile(join(closed, 'file'), '');
-  await run(closed, 'cat', join(closed, 'file'));
-  await expect(run('/', 'cat', join(closed, 'file'))).rejects.toThrow('Permission denied');
-  // The group of the folder is that of the account, but only its owner may enter.
-  await chmod(temporary, 0o711);
-  await chown(closed, 0, 65_534);
-  await run(closed, 'cat', join(closed, 'file'));
+  await promisify(execFile)('env', [...setprivCommand({ uid: 65_534, gid: 65_534 }), 'cat', join(closed, 'file')]);
 });

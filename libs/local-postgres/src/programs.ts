@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chown, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Account, findAccount, setprivCommand } from './account.js';
 import { findErrorMessage, LocalPostgresError } from './local-postgres-error.js';
@@ -21,7 +21,7 @@ export class Programs {
     await createLibraryLinks(join(bin, '../..'));
     if (process.getuid?.() !== 0) return new Programs(bin);
     const account = await findAccount(dataDir);
-    return new Programs(bin, account, await setprivCommand(account, [dirname(resolve(dataDir)), bin]));
+    return new Programs(bin, account, setprivCommand(account));
   }
 
   /** Runs a program in the folder, in a session that Ctrl-C in the terminal does not reach, and waits until it exits. */
