@@ -26,15 +26,8 @@ export interface EntityWithId {
   id: bigint;
 }
 
-/**
- * A row without its identifier. Optional properties of an entity are for columns with `select: false`: TypeORM's own repository reads and
- * writes them, and PostgreSQL sets their default.
- */
-export type NewRow<Entity extends EntityWithId> = {
-  readonly [
-    Property in keyof Entity as Property extends 'id' ? never : undefined extends Entity[Property] ? never : Property
-  ]: Entity[Property];
-};
+/** A row without its identifier. */
+export type NewRow<Entity extends EntityWithId> = { readonly [Property in keyof Omit<Entity, 'id'>]: Entity[Property] };
 
 /** Selects rows with exactly these values. Undefined members are ignored. Requires an index; see `Persistence.lists`. */
 export type Filter<Entity extends EntityWithId> = {
@@ -185,12 +178,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
 
   /** Reads each value once, so that later changes of the row have no effect. @throws TypeError if the database cannot store a value */
   private valuesOf(row: NewRow<Entity>): Values {
-    return this.table.columns.map(({ property, hasDefault }) => {
-      const value = checkedValue(property, row[property as keyof NewRow<Entity>]);
-      if (value === undefined && hasDefault)
-        throw new TypeError(`${property} must have a value, because a batch does not use its default.`);
-      return value;
-    });
+    return this.table.columns.map(({ property }) => checkedValue(property, row[property as keyof NewRow<Entity>]));
   }
 
   async findById(id: bigint): Promise<Entity | undefined> {

@@ -1,6 +1,7 @@
 import { DomainError } from '@animal-store/kernel';
 import { createTestDatabase, setOddSettings, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { isDatabaseUnavailable } from '../connection/error-meaning.js';
 import type { Database } from '../database.js';
 import { BatchedRepository } from './batched-repository.js';
 import { migrateUp } from '../migrations/migrations.js';
@@ -213,6 +214,11 @@ it('batches in another order do not deadlock', async () => {
 });
 
 describe('throwConstraintErrors', () => {
+  it.each([undefined, 'toString'])('throws any other error unchanged, also with the constraint %p', (constraint) => {
+    const error = Object.assign(new Error('a bug'), { constraint });
+    expect(() => throwConstraintErrors(CLINIC_ERRORS)(error)).toThrow(error);
+  });
+
   it('throws the domain error of a foreign key, without affecting other rows', async () => {
     await first.query('INSERT INTO clinic.rooms VALUES (1)');
     for (const keyOf of [() => undefined, (petId: bigint) => String(petId)]) {
@@ -240,6 +246,19 @@ describe('throwConstraintErrors', () => {
     expect(await outcomesOf(attempts.slice(0, 1).map((attempt) => attempt()))).toEqual(['inserted']);
     await expect(clinic.book({})).rejects.toBeInstanceOf(DomainError);
   });
+});
+
+it('a transaction whose connection is lost between statements reports an unavailable database', async () => {
+  const error: unknown = await first
+    .transaction(async (manager) => {
+      const [{ pid } = { pid: 0 }] = await manager.query<{ pid: number }[]>('SELECT pg_backend_pid() AS pid');
+      await first.query('SELECT pg_terminate_backend($1)', [pid]);
+      await waitFor(() => expect(manager.queryRunner?.isReleased).toBe(true));
+      await manager.update(InvoiceEntity, { id: 1n }, { number: '1' });
+    })
+    .catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ message: expect.stringContaining('already released') });
+  expect(isDatabaseUnavailable(error)).toBe(true);
 });
 
 it('a locked table leaves connections to other tables', async () => {

@@ -62,15 +62,6 @@ class TwoPartIdEntity extends IdentifiedEntity {
   line!: bigint;
 }
 
-@Entity()
-class HiddenEntity extends IdentifiedEntity {
-  @Column('text', { select: false, nullable: true })
-  note?: string | null;
-
-  @Column('integer', { select: false })
-  rank?: number;
-}
-
 class Address {
   @Column('text')
   street!: string;
@@ -108,8 +99,10 @@ const VALUES: [string, new () => object][] = [
   ['values that TypeORM sets', entityWith(VersionColumn())],
   ['values that TypeORM sets', entityWith(CreateDateColumn({ type: 'timestamptz', precision: 3 }))],
   ['values that TypeORM sets', entityWith(UpdateDateColumn({ type: 'timestamptz', precision: 3 }))],
-  ['columns that are not inserted', entityWith(Column({ type: 'text', insert: false }))],
-  ['columns that are not inserted', entityWith(VirtualColumn({ type: 'text', query: (alias) => `SELECT ${alias}.id` }))],
+  ['columns that are not inserted or selected', entityWith(Column({ type: 'text', insert: false }))],
+  ['columns that are not inserted or selected', entityWith(Column('text', { select: false, nullable: true }))],
+  ['defaults', entityWith(Column('integer', { default: 0 }))],
+  ['columns that are not inserted or selected', entityWith(VirtualColumn({ type: 'text', query: (alias) => `SELECT ${alias}.id` }))],
   [
     'relations without a column of their own',
     entityWith(
@@ -144,7 +137,6 @@ beforeAll(async () => {
   const entities = [
     OrderLineEntity,
     ...ids,
-    HiddenEntity,
     OrderedEntity,
     ParentEntity,
     ChildOfParentEntity,
@@ -171,7 +163,6 @@ describe('an entity of BatchedRepository', () => {
     [NumberEntity, `NumberEntity ${ID_MESSAGE}`],
     [AssignedIdEntity, `AssignedIdEntity ${ID_MESSAGE}`],
     [TwoPartIdEntity, `TwoPartIdEntity ${ID_MESSAGE}`],
-    [HiddenEntity, 'HiddenEntity.rank has `select: false`, so it must be nullable or have a default.'],
     [TimeEntity, 'ValueEntity.value must have `precision: 3`, and the type timestamptz(3) in its migration.'],
     [OrderedEntity, 'OrderedEntity.value: BatchedRepository does not support an order of the entity.'],
     [ParentEntity, 'ParentEntity.kind: BatchedRepository does not support inheritance.'],

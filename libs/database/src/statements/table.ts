@@ -39,7 +39,6 @@ export interface Column {
   readonly name: string;
   readonly type: string;
   readonly isNullable: boolean;
-  readonly hasDefault: boolean;
   readonly read: (text: string | null) => unknown;
   /** SQL that writes `,"property":value` as JSON. */
   readonly jsonMember: string;
@@ -54,7 +53,7 @@ export class Table {
   /** Name of the sequence of the identity column. */
   readonly idSequence: string;
   readonly id: Column;
-  /** All columns except the identifier and those with `select: false`, in the order of the entity. */
+  /** All columns except the identifier, in the order of the entity. */
   readonly columns: readonly Column[];
   private readonly parsers: ReadonlyMap<string, ColumnType['parse']>;
 
@@ -63,11 +62,7 @@ export class Table {
     assertSupported(metadata);
     this.name = qualifiedName(metadata);
     this.label = metadata.tablePath;
-    for (const column of metadata.columns) {
-      if (!column.isSelect && !column.isNullable && column.default === undefined)
-        throw new Error(`${metadata.name}.${column.propertyName} has \`select: false\`, so it must be nullable or have a default.`);
-    }
-    const columns = metadata.columns.filter(({ isSelect }) => isSelect).map((column) => columnOf(column, metadata));
+    const columns = metadata.columns.map((column) => columnOf(column, metadata));
     const id = columns.find(({ property }) => property === 'id');
     const [primary, ...others] = metadata.primaryColumns;
     if (id?.type !== 'bigint' || others.length > 0 || (primary?.generationStrategy as string | undefined) !== 'identity')
@@ -96,20 +91,17 @@ export class Table {
 
 type ColumnMetadata = EntityMetadata['columns'][number];
 
-/** What TypeORM's own repository does with a column, whether or not it is selected, and BatchedRepository does not. */
+/** What TypeORM's own repository does with a column, and BatchedRepository does not. */
 const UNSUPPORTED: Readonly<Record<string, (column: ColumnMetadata) => unknown>> = {
   'soft deletion': (column) => column.isDeleteDate,
   'embedded columns': (column) => column.embeddedMetadata,
   inheritance: (column) => column.isDiscriminator,
-};
-
-/** The same for columns that are selected. With `select: false`, PostgreSQL sets their default. */
-const UNSUPPORTED_IF_SELECTED: typeof UNSUPPORTED = {
   'a transformer': (column) => column.transformer,
   'generated columns': (column) => column.generatedType ?? column.asExpression,
   'generated values': (column) => column.isGenerated && !column.isPrimary,
   'values that TypeORM sets': ({ isVersion, isCreateDate, isUpdateDate }) => isVersion || isCreateDate || isUpdateDate,
-  'columns that are not inserted': (column) => !column.isInsert,
+  'columns that are not inserted or selected': (column) => !column.isInsert || !column.isSelect,
+  defaults: (column) => column.default !== undefined,
   'relations without a column of their own': (column) => column.isVirtual,
   trees: (column) => column.isTreeLevel || column.isMaterializedPath || column.isNestedSetLeft || column.isNestedSetRight,
 };
@@ -119,10 +111,8 @@ function assertSupported({ name, columns, tableType, orderBy, listeners, eagerRe
     throw new Error(`${name}.${property}: BatchedRepository does not support ${what}.`);
   };
   for (const { propertyPath } of eagerRelations) reject(propertyPath, 'eager relations');
-  for (const column of columns) {
-    const rules = column.isSelect ? { ...UNSUPPORTED, ...UNSUPPORTED_IF_SELECTED } : UNSUPPORTED;
-    for (const [what, applies] of Object.entries(rules)) if (applies(column)) reject(column.propertyPath, what);
-  }
+  for (const column of columns)
+    for (const [what, applies] of Object.entries(UNSUPPORTED)) if (applies(column)) reject(column.propertyPath, what);
   for (const { propertyName } of listeners) reject(propertyName, 'listeners');
   for (const property of Object.keys(orderBy ?? {})) reject(property, 'an order of the entity');
   if (tableType !== 'regular') throw new Error(`${name}: BatchedRepository supports only tables, without inheritance.`);
@@ -164,7 +154,6 @@ function columnOf(column: ColumnMetadata, { name: entity, dataSource }: EntityMe
     name,
     type,
     isNullable: column.isNullable,
-    hasDefault: column.default !== undefined,
     read: column.isNullable ? (text) => (text === null ? null : columnType.read(text)) : (columnType.read as Column['read']),
     jsonMember: cases.length > 0 ? `CASE ${name}${cases.join('')} ELSE ${anyValue} END` : anyValue,
   };
