@@ -50,11 +50,6 @@ export class PostgresServer {
     return `postgres://${user}:${password}@127.0.0.1:${this.readPostmasterFile()[3] ?? ''}/${database}`;
   }
 
-  /** Process id of the server. */
-  get pid(): number | undefined {
-    return Number(this.readPostmasterFile()[0]) || undefined;
-  }
-
   /** Whether the server runs and accepts connections. The password ensures that it is the server of this folder. */
   isRunning(): Promise<boolean> {
     const connected = this.connect().then((client) => client.end());

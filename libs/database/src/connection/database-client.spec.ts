@@ -84,11 +84,7 @@ describe('a client', () => {
   it.each([
     ['SQL that fails', { rejects: /pg_settings/ }, 'permission denied'],
     ['a standby', { isStandby: true }, 'the server is a standby, which is read-only'],
-    [
-      'another encoding',
-      { settings: { server_encoding: 'LATIN1' } },
-      /^the database has the encoding LATIN1, and must have UTF8: create it with CREATE DATABASE … ENCODING 'UTF8'/,
-    ],
+    ['another encoding', { settings: { server_encoding: 'LATIN1' } }, 'the database has the encoding LATIN1, and must have UTF8'],
     [
       'settings of the role',
       { settings: { DateStyle: 'German', synchronous_commit: 'off', session_replication_role: 'replica' } },

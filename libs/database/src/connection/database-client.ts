@@ -2,7 +2,7 @@ import { setDefaultAutoSelectFamilyAttemptTimeout, type Socket } from 'node:net'
 import { Client, type ClientConfig } from 'pg';
 import { type DatabaseTarget, parseDatabaseUrl, readSecretUrl, type SecretUrl } from './database-url.js';
 import { CANNOT_CONNECT, isDatabaseUnavailable, TIMED_OUT } from './error-meaning.js';
-import { type ClientInternals, GuardedConnection, isReadyForQuery } from './pg-internals.js';
+import { type ClientInternals, GuardedConnection } from './pg-internals.js';
 import { checkSession, type SessionOptions, startupSettings } from './session-settings.js';
 import { exactTypes } from './value-types.js';
 
@@ -98,8 +98,7 @@ export class DatabaseClient extends BaseClient {
     // A timeout of 0 is none. `pg` would create a timer per query, which takes a tenth of the time of a short one.
     stream.setTimeout(this.config.query_timeout ?? 0).on('timeout', () => {
       // Also a client that is ending must not wait for a server that does not respond.
-      if (!isReadyForQuery(this) || stream.writableEnded)
-        stream.destroy(Object.assign(new Error('Query read timeout'), { code: TIMED_OUT }));
+      if (!this.readyForQuery || stream.writableEnded) stream.destroy(Object.assign(new Error('Query read timeout'), { code: TIMED_OUT }));
     });
   }
 

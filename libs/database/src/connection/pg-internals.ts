@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import pg, { type ClientBase, type PoolClient, type PoolConfig } from 'pg';
+import pg, { type PoolClient, type PoolConfig } from 'pg';
 
 /**
  * Everything that this library takes from the inside of `pg` and `pg-pool`, which no documentation promises. `pg-internals.spec.ts` fails when
@@ -9,6 +9,8 @@ import pg, { type ClientBase, type PoolClient, type PoolConfig } from 'pg';
 export interface ClientInternals {
   /** Null until the login has succeeded. */
   readonly processID: number | null;
+  /** Whether the client has received the end of its last statement. */
+  readonly readyForQuery: boolean;
   /** Returns the parameters of the start-up message. */
   getStartupConf(): Record<string, string>;
 }
@@ -24,11 +26,6 @@ export interface SubmitConnection {
   bind(message: { statement: string; values: readonly (string | null)[] }): void;
   execute(): void;
   sync(): void;
-}
-
-/** Whether the client has received the end of its last statement. */
-export function isReadyForQuery(client: ClientBase): boolean {
-  return (client as unknown as { readonly readyForQuery: boolean }).readyForQuery;
 }
 
 const PgConnection = pg.Connection as unknown as new (config: object) => pg.Connection & {

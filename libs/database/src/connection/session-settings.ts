@@ -1,4 +1,4 @@
-import type { Client, QueryResult } from 'pg';
+import type { Client } from 'pg';
 
 /**
  * Start-up parameters: what reading and writing depend on, whatever the role, the database and the server set. Only objects of `pg_catalog`
@@ -34,12 +34,6 @@ export function startupSettings({ statementTimeoutMs }: SessionOptions): Record<
   return { ...SETTINGS, ...(statementTimeoutMs !== undefined && { statement_timeout: String(statementTimeoutMs) }) };
 }
 
-interface Session {
-  readonly role: string;
-  readonly is_standby: boolean;
-  readonly settings: Readonly<Record<string, string>>;
-}
-
 /**
  * Checks that a new session has the settings. A pooler may open its sessions without the start-up parameters. Of `synchronous_commit`, only `off`
  * is changed, because other values are the operator's choice; a pooler's sessions are not ours to change.
@@ -49,18 +43,17 @@ interface Session {
 export async function checkSession(client: Client, processId: number | null, options: SessionOptions): Promise<void> {
   const required: Readonly<Record<string, string>> = { ...startupSettings(options), ...CHECKED };
   const names = [...Object.keys(required), 'synchronous_commit'].map((name) => `'${name}'`);
-  const results = (await client.query(`
+  const results = await client.query<{ role: string; is_standby: boolean; settings: Readonly<Record<string, string>> }>(`
     SELECT pg_catalog.set_config('synchronous_commit', 'local', false) WHERE pg_catalog.current_setting('synchronous_commit') = 'off'
       AND pg_catalog.pg_backend_pid() = ${String(processId ?? 0)};
     SELECT session_user AS role, pg_catalog.pg_is_in_recovery() AS is_standby,
       (SELECT pg_catalog.json_object_agg(name, setting) FROM pg_catalog.pg_settings WHERE name IN (${names.join(', ')})) AS settings
-  `)) as unknown as QueryResult<Session> | QueryResult<Session>[];
-  const { role, is_standby: isStandby, settings } = [results].flat().at(-1)?.rows[0] as Session;
+  `);
+  // `pg` returns an array for several statements.
+  const { role = '', is_standby: isStandby, settings = {} } = [results].flat().at(-1)?.rows[0] ?? {};
   if (isStandby && !options.isReplica) throw new Error('the server is a standby, which is read-only');
-  if (settings['server_encoding'] !== 'UTF8')
-    throw new Error(
-      `the database has the encoding ${String(settings['server_encoding'])}, and must have UTF8: create it with CREATE DATABASE … ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0, and move the data with pg_dump`,
-    );
+  const { server_encoding: encoding } = settings;
+  if (encoding !== 'UTF8') throw new Error(`the database has the encoding ${String(encoding)}, and must have UTF8`);
   const wrong = Object.entries(required).filter(([name, value]) => settings[name] !== value);
   if (settings['synchronous_commit'] === 'off') wrong.push(['synchronous_commit', 'on']);
   if (wrong.length === 0) return;

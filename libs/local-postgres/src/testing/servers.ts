@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,8 @@ export async function startThrowAwayPostgres(): Promise<ThrowAwayPostgres> {
   const folder = await createTemporaryFolder();
   const server = await PostgresServer.open(folder, ['--no-sync']);
   const removeAtExit = () => {
-    if (server.pid !== undefined) process.kill(server.pid, 'SIGQUIT');
+    const pid = processIdOf(server);
+    if (pid !== undefined) process.kill(pid, 'SIGQUIT');
     // The server may still write files while it stops.
     rmSync(folder, { recursive: true, force: true, maxRetries: 100, retryDelay: 10 });
   };
@@ -44,6 +45,11 @@ export async function startThrowAwayPostgres(): Promise<ThrowAwayPostgres> {
     throw error;
   });
   return { url: server.url(), stop };
+}
+
+function processIdOf({ folder }: PostgresServer): number | undefined {
+  const file = join(folder, 'postgres/postmaster.pid');
+  return existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : undefined;
 }
 
 /** A durable server that can be killed and restarted, for fault tests. */
@@ -77,7 +83,7 @@ export class DurablePostgres {
 
   /** Process id of the running server. */
   get pid(): number {
-    const { pid } = this.server;
+    const pid = processIdOf(this.server);
     if (pid === undefined) throw new Error('PostgreSQL is not running.');
     return pid;
   }
