@@ -52,7 +52,7 @@ export function nextSteps({ context, file }: ContextNames): string {
 The API now serves /v1/${context}.
 
   Open first   libs/${context}/domain/src/${file}.ts
-  Test         npm test -- -p '${context}-*'
+  Test         npm run jest -- ${context}
   Try          npm start, then in another terminal:
                curl -H "Authorization: Bearer $(cat .data/api-key)" -H 'Content-Type: application/json' \\
                  -d '{"name":"first"}' http://localhost:3000/v1/${context}

@@ -127,7 +127,7 @@ The API now serves /v1/${parent.resource}/{${parent.variable}Id}/${resource}.
 
   Open first   libs/${context}/domain/src/${file}.ts
   Check        in apps/api-e2e/src/contexts/${context}/${resource}.integration.spec.ts, NEW_${parent.CONSTANT} must be a valid body of create${parent.Entity}${isMoved ? moved : ''}
-  Test         npm test -- -p '${context}-*', then npx nx test api-e2e
+  Test         npm run jest -- ${context}
   Use          client.${parent.variables}.${camelCase(resource)}.create(${parent.variable}Id, { name: 'first' }) returns a ${Entity}
   Read         docs/adding-a-context.md
 `;

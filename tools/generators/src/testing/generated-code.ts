@@ -1,12 +1,16 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from '@jest/globals';
 import type { FileChange } from '@nx/devkit';
 import { check, resolveConfig } from 'prettier';
-import ts from 'typescript';
 
 const WORKSPACE = fileURLToPath(new URL('../../../../', import.meta.url));
+const TSC = join(WORKSPACE, 'node_modules/@typescript/7/bin/tsc');
+/** What generated code imports by its path. */
+const IMPORTED = ['node_modules', 'apps/api-e2e/src/support'];
 
 export const contentOf = ({ content }: FileChange): string => content?.toString('utf8') ?? '';
 
@@ -19,35 +23,29 @@ export async function expectFormatted(files: readonly FileChange[]): Promise<voi
   }
 }
 
-/** Compiles generated files of contexts, by their absolute paths, with the libraries of the workspace. Returns the errors. */
-export function problemsIn(sources: ReadonlyMap<string, string>, ...contexts: readonly string[]): string[] {
-  const { config } = ts.readConfigFile(join(WORKSPACE, 'tsconfig.base.json'), (path) => readFileSync(path, 'utf8')) as { config: object };
-  const { options } = ts.parseJsonConfigFileContent(
-    { ...config, files: [] },
-    ts.sys,
-    WORKSPACE,
-    // Without the condition, other libraries are compiled, which is faster.
-    {
-      noEmit: true,
-      composite: false,
-      rootDir: WORKSPACE,
-      customConditions: [],
-      paths: Object.fromEntries(contexts.map((context) => [`@animal-store/${context}-*`, [`./libs/${context}/*/src/index.ts`]])),
-    },
-  );
-  const host = ts.createCompilerHost(options);
-  const overlay: ts.CompilerHost = {
-    ...host,
-    readFile: (path) => sources.get(path) ?? host.readFile(path),
-    fileExists: (path) => sources.has(path) || host.fileExists(path),
-    directoryExists: (path) => contexts.some((context) => path.includes(`/libs/${context}`)) || host.directoryExists?.(path) === true,
-    getSourceFile: (path, target) => ts.createSourceFile(path, sources.get(path) ?? host.readFile(path) ?? '', target, true),
+/** Compiles generated files of contexts with the built libraries of the workspace, in another folder. Returns the errors. */
+export function compile(files: readonly FileChange[], contexts: readonly string[]): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'generated-code-')));
+  const write = (path: string, text: string) => {
+    mkdirSync(join(folder, dirname(path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
   };
-  const program = ts.createProgram([...sources.keys()], options, overlay);
-  return [...sources.keys()].flatMap((path) => {
-    const file = program.getSourceFile(path);
-    return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)].map(
-      ({ messageText }) => `${path}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
-    );
-  });
+  for (const file of files) write(file.path, contentOf(file));
+  write('package.json', '{ "type": "module" }');
+  const options = {
+    noEmit: true,
+    composite: false,
+    rootDir: '/',
+    customConditions: [],
+    paths: Object.fromEntries(contexts.map((context) => [`@animal-store/${context}-*`, [`./libs/${context}/*/src/index.ts`]])),
+  };
+  const config = { extends: join(WORKSPACE, 'tsconfig.base.json'), compilerOptions: options, files: files.map(({ path }) => path) };
+  write('tsconfig.json', JSON.stringify(config));
+  for (const path of IMPORTED) {
+    mkdirSync(join(folder, dirname(path)), { recursive: true });
+    symlinkSync(join(WORKSPACE, path), join(folder, path));
+  }
+  const { stdout } = spawnSync(process.execPath, [TSC, '-p', folder, '--singleThreaded', '--pretty', 'false'], { encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  return stdout;
 }
