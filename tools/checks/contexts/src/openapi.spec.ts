@@ -53,11 +53,12 @@ describe('the servers', () => {
   });
 });
 
-it('each error response has a link to the explanation of its code', async () => {
+it('error responses have a link to the explanation of their code', async () => {
   const { components } = await documentWith(ADDRESSES);
-  expect(components?.responses?.['PetNotFound']).toHaveProperty(
-    'headers.Link.example',
-    '<https://docs.example.com/guides/errors.html#pet_not_found>; rel="help"',
+  expect(components?.responses?.['PetNotFound']).toHaveProperty('headers.Link.$ref', '#/components/headers/ErrorLink');
+  expect(components?.headers?.['ErrorLink']).toHaveProperty(
+    'example',
+    '<https://docs.example.com/guides/errors.html#invalid_request>; rel="help"',
   );
 });
 
