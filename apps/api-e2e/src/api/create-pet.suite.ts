@@ -218,12 +218,6 @@ describe('createPet: Idempotency-Key', () => {
     expect(expectError(await create(key, NEW_PET), 'invalid_request')).toMatch(/^Idempotency-Key must be [^;]*$/);
   });
 
-  it('is named in one error with the violations of the body', async () => {
-    const message = expectError(await create('a b', '{"name":"","categoryId":"1"}'), 'invalid_request');
-    expect(message).toMatch(/^Idempotency-Key must be .*; name must be .*; categoryId must be /);
-    expect(expectError(await create('a b', ''), 'invalid_request')).toMatch(/^Idempotency-Key must be .*; A JSON object is required/);
-  });
-
   it('is only stored for successful creations', async () => {
     expectError(await create(`${run}-3`, '{"name":"","categoryId":1}'), 'invalid_request');
     expectStatus(await create(`${run}-3`, NEW_PET), 201);

@@ -53,12 +53,6 @@ describe('getPet: an unknown or invalid petId', () => {
       { numRuns: 40 },
     );
   });
-
-  it('decodes percent-encoded digits', async () => {
-    const response = await api.get(`/v1/pets/${[...String(pet.id)].map((digit) => `%3${digit}`).join('')}`);
-    expect(response.status).toBe(200);
-    expect(readPet(response.text)).toEqual(pet);
-  });
 });
 
 describe('getPet: deprecation', () => {

@@ -83,14 +83,12 @@ describe('with the documented roles and a hostile search_path', () => {
         ['keys', 'rotate', String(id)],
         ['keys', 'revoke', String(id)],
         ['clients', 'disable', 'acme'],
-        ['clients', 'enable', 'acme'],
         ['clients', 'set-rate-limit', 'acme', '100'],
       ])
         await runAnimalStore(keys, ...args);
       const events = JSON.parse(await runAnimalStore(keys, 'keys', 'audit', '--json')) as { databaseRole: string }[];
-      expect(events).toHaveLength(6);
+      expect(events).toHaveLength(5);
       expect(new Set(events.map(({ databaseRole }) => databaseRole))).toEqual(new Set([KEYS]));
-      expect(await runAnimalStore(keys, 'keys', 'list')).toContain('acme');
     } finally {
       await running.stop();
     }

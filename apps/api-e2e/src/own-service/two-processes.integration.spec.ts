@@ -1,10 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AnimalStore } from '@animal-store/client';
-import { TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { query, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { type CreatedKey, insertKey } from '../support/keys.js';
 import { createStoreDatabase, runAnimalStore, Service } from '../support/service.js';
 
+const EFFECTIVE_WITHIN_MS = 5_000;
+const POLL_MS = 500;
 const CONCURRENT = 200;
 const CONCURRENT_AFTER_KILL = 60;
 /** Generous limits, so that no request is rejected on a busy machine. */
@@ -17,36 +20,54 @@ const PATIENT = {
 };
 
 let database: TestDatabase;
-let sql: Client;
 let survivor: Service;
 /** Connects to the database through `network`. */
 let killed: Service;
 let network: TcpProxy;
-let beforeRotation = '';
-let afterRotation = '';
 
 beforeAll(async () => {
   database = await createStoreDatabase();
   network = await TcpProxy.start(database.url);
   survivor = await Service.start(database.url, PATIENT);
-  const { id, key } = await insertKey(database.url, 'suite');
-  const rotated = JSON.parse(await runAnimalStore(database.url, 'keys', 'rotate', String(id), '--json')) as CreatedKey;
-  [beforeRotation, afterRotation] = [key, rotated.key];
-  sql = await connect();
+  killed = await Service.start(network.url, PATIENT);
 });
 
 afterAll(async () => {
-  await sql.end();
+  await killed.stop('SIGKILL');
   await survivor.stop();
   await network.cut();
   await database.drop();
 });
 
-async function connect(): Promise<Client> {
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
-  return client;
-}
+const insert = (client: string) => insertKey(database.url, client);
+const rotate = async ({ id }: CreatedKey, ...options: readonly string[]) =>
+  JSON.parse(await runAnimalStore(database.url, 'keys', 'rotate', String(id), '--json', ...options)) as CreatedKey;
+
+it('a change of a key or a client takes effect in every process within five seconds, and only for it', async () => {
+  const [other, revoked, rotated, overlapping] = [await insert('other'), await insert('a'), await insert('b'), await insert('c')];
+  const [disabled, expired] = [await insert('disabled'), await insert('d')];
+  /** Lists with each key in both processes, and returns the statuses. */
+  const statusesOf = async (keys: readonly CreatedKey[]) => {
+    const statuses = new Set<number>();
+    for (const { url } of [survivor, killed]) {
+      for (const { key } of keys) statuses.add((await fetch(`${url}/v1/pets`, { headers: { Authorization: `Bearer ${key}` } })).status);
+    }
+    return [...statuses];
+  };
+  const rejected = [revoked, rotated, disabled, expired];
+  // Both processes may cache the keys from here on.
+  expect(await statusesOf([other, overlapping, ...rejected])).toEqual([200]);
+
+  await runAnimalStore(database.url, 'keys', 'revoke', String(revoked.id));
+  const [replacement, successor] = [await rotate(rotated, '--overlap', '0s'), await rotate(overlapping)];
+  await runAnimalStore(database.url, 'clients', 'disable', 'disabled');
+  await query(database.url, `UPDATE access.api_keys SET expires_at = now() WHERE id = ${String(expired.id)}`);
+
+  // Requests keep the keys cached.
+  for (const end = performance.now() + EFFECTIVE_WITHIN_MS; performance.now() < end; await sleep(POLL_MS)) await statusesOf(rejected);
+  expect(await statusesOf(rejected)).toEqual([401]);
+  expect(await statusesOf([other, replacement, overlapping, successor])).toEqual([200]);
+});
 
 interface Outcome {
   /** Status, Location and body of the response. */
@@ -70,48 +91,47 @@ async function create(service: Service, apiKey: string, retryOn = service): Prom
   return { response: `${status} ${headers.get('location')} ${Object.values(data).join()}`, replayed: headers.has('idempotent-replayed') };
 }
 
+const stored = () => query<{ id: string }>(database.url, 'SELECT id::text FROM pets.pets');
+
 /** Expects one stored pet, which every response contains. Returns how many responses are not replays. */
 async function countFirstResponses(outcomes: readonly Outcome[]): Promise<number> {
-  const { rows } = await sql.query<{ id: string }>('SELECT id::text FROM pets.pets');
+  const rows = await stored();
   expect(rows).toHaveLength(1);
-  const [{ id } = { id: '' }] = rows;
-  const expected = `201 /v1/pets/${id} ${id},Only,9007199254740993,available`;
+  const expected = `201 /v1/pets/${rows[0]?.id} ${rows[0]?.id},Only,9007199254740993,available`;
   expect(new Set(outcomes.map((outcome) => outcome.response))).toEqual(new Set([expected]));
   return outcomes.filter(({ replayed }) => !replayed).length;
 }
 
-const countOf = async (query: string) => Number((await sql.query<{ count: string }>(query)).rows[0]?.count);
-const stored = () => countOf('SELECT count(*) FROM pets.pets');
-const waitingForLocks = () =>
-  countOf(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+describe('with one idempotency key, an API key, and its successor after a rotation', () => {
+  let keys: readonly string[];
 
-describe('with one API key, and with its successor after a rotation', () => {
   beforeAll(async () => {
-    killed = await Service.start(network.url, PATIENT);
+    const old = await insert('suite');
+    keys = [old.key, (await rotate(old)).key];
   });
-  afterAll(() => killed.stop('SIGKILL'));
-
-  beforeEach(() => sql.query('TRUNCATE pets.pets, pets.idempotency_keys CASCADE'));
+  beforeEach(() => query(database.url, 'TRUNCATE pets.pets, pets.idempotency_keys CASCADE'));
 
   /** Alternates the services and the API keys. */
   const retries = (count: number, send: (service: Service, key: string) => Promise<Outcome>) =>
-    Promise.all(Array.from({ length: count }, (_, n) => send(n % 2 === 0 ? killed : survivor, n % 4 < 2 ? beforeRotation : afterRotation)));
+    Promise.all(Array.from({ length: count }, (_, n) => send(n % 2 === 0 ? killed : survivor, keys[n % 4 < 2 ? 0 : 1] ?? '')));
 
   it(`${CONCURRENT} concurrent requests to two processes add one pet and get the same response`, async () => {
     expect(await countFirstResponses(await retries(CONCURRENT, create))).toBe(1);
   });
 
   it(`${CONCURRENT_AFTER_KILL} requests get the same response if the process that added the pet is killed before it responds`, async () => {
-    const locker = await connect();
+    const locker = new Client({ connectionString: database.url });
+    await locker.connect();
     await locker.query('BEGIN');
     await locker.query('LOCK TABLE pets.pets IN SHARE MODE');
-    const failed = create(killed, beforeRotation).catch(() => 'no response');
-    await waitFor(async () => expect(await waitingForLocks()).toBe(1));
+    const failed = create(killed, keys[0] ?? '').catch(() => 'no response');
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await waitFor(async () => expect(await query(database.url, waiting)).toHaveLength(1));
     // From now on the process receives nothing from its database, not even the result of its insert.
     network.slowDown(60_000);
     await locker.query('COMMIT');
     await locker.end();
-    await waitFor(async () => expect(await stored()).toBe(1));
+    await waitFor(async () => expect(await stored()).toHaveLength(1));
     const all = retries(CONCURRENT_AFTER_KILL, (service, key) => create(service, key, survivor));
     await killed.stop('SIGKILL');
     expect(await failed).toBe('no response');
