@@ -3,16 +3,12 @@ import { DomainError, JsonText, type Precondition, PRECONDITION_FAILED, PRECONDI
 import { applyDecorators, createParamDecorator, type ExecutionContext, Header } from '@nestjs/common';
 import { ApiExtension, ApiHeader, ApiResponse } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { INVALID_REQUEST, rejectHeader } from './errors.js';
-import { ExtendRouteConfig } from './route-config.js';
+import { ExtendRouteConfig, INVALID_REQUEST, rejectHeader } from './routes.js';
 
-/** The OpenAPI description of an ETag header. */
-const ETAG_HEADER = {
-  description: 'Identifies the body and the `Link` header of this response (RFC 9110).',
-  required: true,
-  schema: { type: 'string' },
-  example: '"2jmj7l5rSw0yVb_vlWAYkK_YBwk"',
-} as const;
+/** The OpenAPI description of a header. */
+const header = (description: string, example: string) => ({ description, required: true, schema: { type: 'string' }, example }) as const;
+
+const ETAG = header('Identifies the body and the `Link` header of this response (RFC 9110).', '"2jmj7l5rSw0yVb_vlWAYkK_YBwk"');
 
 /** Returns the ETag of a response with this body and `Link` header. */
 export function entityTagOf(content: string | Buffer, link?: string): string {
@@ -28,13 +24,8 @@ const CACHE_CONTROL = 'private, no-cache';
 
 /** The OpenAPI `headers` of a response that caches may store but must revalidate. */
 export const REVALIDATION_HEADERS = {
-  'Cache-Control': {
-    description: 'Caches must revalidate the response before each use.',
-    required: true,
-    schema: { type: 'string' },
-    example: CACHE_CONTROL,
-  },
-  ETag: ETAG_HEADER,
+  'Cache-Control': header('Caches must revalidate the response before each use.', CACHE_CONTROL),
+  ETag: ETAG,
 } as const;
 
 /**
@@ -47,6 +38,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether 200 responses have an ETag, and requests with a matching If-None-Match get a 304. */
     revalidated?: boolean;
+    /** Whether 200 and 201 responses have an ETag. */
+    conditional?: boolean;
+    /** Whether the operation itself evaluates If-Match. */
+    evaluatesIfMatch?: boolean;
   }
 }
 
@@ -72,15 +67,6 @@ const IF_MATCH = new RegExp(`^(?:\\*|[ \\t,]*${TAG}(?:[ \\t]*,[ \\t,]*${TAG})*[ 
 
 /** Extension with the errors of the precondition. The generation of the OpenAPI document reads and removes it. */
 export const PRECONDITION_EXTENSION = 'x-precondition';
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Whether 200 and 201 responses have an ETag. */
-    conditional?: boolean;
-    /** Whether the operation itself evaluates If-Match. */
-    evaluatesIfMatch?: boolean;
-  }
-}
 
 /**
  * Returns whether an If-Match header value matches the tag by strong comparison (RFC 9110, section 13.1.1). Weak tags never match.
@@ -124,7 +110,7 @@ const InjectPrecondition = createParamDecorator((required: boolean, context: Exe
 
 /** Adds an ETag to each 200 and 201 of a change without `@IfMatch`, such as a creation, and documents it. */
 export const SendsEntityTag = (): MethodDecorator =>
-  applyDecorators(ExtendRouteConfig({ conditional: true }), ApiExtension(ENTITY_TAG_EXTENSION, { ETag: ETAG_HEADER }));
+  applyDecorators(ExtendRouteConfig({ conditional: true }), ApiExtension(ENTITY_TAG_EXTENSION, { ETag: ETAG }));
 
 /** Injects the request's If-Match as a Precondition, documents it with its errors, and adds an ETag to each 200 and 201 of the operation. */
 export const IfMatch =

@@ -15,8 +15,6 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { ApiResponse, DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyContextConfig, FastifyReply } from 'fastify';
 import { createdHeaders, IDEMPOTENCY_KEY_SCHEMA, RequestIdempotencyKey } from './idempotency-key.js';
-import { Deprecated, DEPRECATION_EXTENSION } from './deprecation.js';
-import { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
 import {
   ENTITY_TAG_EXTENSION,
   IfMatch,
@@ -26,9 +24,22 @@ import {
   REVALIDATION_HEADERS,
   SendsEntityTag,
 } from './conditional-requests.js';
-import { EXAMPLE_ID } from './identifiers.js';
 import { PageQueryOf } from './pages.js';
-import { Public, PUBLIC, RATE_LIMIT, RATE_LIMIT_EXTENSION, RateLimit, REQUIRED_SCOPES, RequireScopes } from './access.js';
+import {
+  Deprecated,
+  DEPRECATION_EXTENSION,
+  INVALID_REQUEST,
+  Public,
+  PUBLIC,
+  RATE_LIMIT,
+  RATE_LIMIT_EXTENSION,
+  RateLimit,
+  REQUIRED_SCOPES,
+  RequireScopes,
+  Throws,
+  THROWS_EXTENSION,
+} from './routes.js';
+import { EXAMPLE_ID } from './validation-rules.js';
 
 const DEPRECATED = {
   deprecatedAt: new Date('2025-12-05T00:00:00Z'),

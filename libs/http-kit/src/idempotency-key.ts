@@ -2,7 +2,7 @@ import { DomainError, IDEMPOTENCY_KEY_LIFETIME_HOURS, type IdempotencyKey, type 
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { INVALID_REQUEST, rejectHeader } from './errors.js';
+import { INVALID_REQUEST, rejectHeader } from './routes.js';
 
 /** A bare key, or a quoted one with escaped quotes and backslashes (RFC 8941, section 3.3.3). */
 const IDEMPOTENCY_KEY = /^(?:[!#-~][!-~]{0,254}|"(?:[!#-[\]-~]|\\["\\]){1,255}")$/;

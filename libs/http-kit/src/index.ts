@@ -1,15 +1,4 @@
 export {
-  Public,
-  PUBLIC,
-  RATE_LIMIT,
-  RATE_LIMIT_EXTENSION,
-  RateLimit,
-  type RateLimitPolicy,
-  REQUIRED_SCOPES,
-  RequireScopes,
-  SCOPES_EXTENSION,
-} from './access.js';
-export {
   ENTITY_TAG_EXTENSION,
   entityTagOf,
   IfMatch,
@@ -19,8 +8,6 @@ export {
   REVALIDATION_EXTENSION,
   SendsEntityTag,
 } from './conditional-requests.js';
-export { Deprecated, type Deprecation, DEPRECATION_EXTENSION, OPERATION_REMOVED } from './deprecation.js';
-export { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
 export {
   createdHeaders,
   /** @public For commands, which `pets` does not have. */
@@ -28,11 +15,32 @@ export {
   RequestIdempotencyKey,
   respondWithOutcome,
 } from './idempotency-key.js';
-export { EXAMPLE_ID, IdParam, INT64_SCHEMA } from './identifiers.js';
 export { type OrderedPageQuery, OrderedPageQueryOf, pageHeaders, type PageQuery, PageQueryOf, respondWithPage } from './pages.js';
-export { provideUseCase, PublicUrl } from './providers.js';
+export {
+  Deprecated,
+  type Deprecation,
+  DEPRECATION_EXTENSION,
+  INVALID_REQUEST,
+  OPERATION_REMOVED,
+  provideUseCase,
+  Public,
+  PUBLIC,
+  PublicUrl,
+  RATE_LIMIT,
+  RATE_LIMIT_EXTENSION,
+  RateLimit,
+  type RateLimitPolicy,
+  REQUIRED_SCOPES,
+  RequireScopes,
+  SCOPES_EXTENSION,
+  Throws,
+  THROWS_EXTENSION,
+} from './routes.js';
 export {
   DomainRule,
+  EXAMPLE_ID,
+  IdParam,
+  INT64_SCHEMA,
   IsInt64,
   IsVisibleText,
   MayBeAbsent,

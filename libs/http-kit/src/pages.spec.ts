@@ -5,10 +5,9 @@ import fc from 'fast-check';
 import { fastify, type FastifyReply } from 'fastify';
 import { decodeCursor, encodeCursor, isCursor } from './cursors.js';
 import { filtersOf, OrderedPageQueryOf, pageHeaders, PageQueryOf, respondWithPage } from './pages.js';
-import { INVALID_REQUEST } from './errors.js';
-import { IdPipe } from './identifiers.js';
 import { respondWithOutcome } from './idempotency-key.js';
-import { provideUseCase, PublicUrl } from './providers.js';
+import { INVALID_REQUEST, provideUseCase, PublicUrl } from './routes.js';
+import { IdPipe } from './validation-rules.js';
 
 class ListToysQuery extends PageQueryOf('toys') {
   colour?: string;

@@ -12,7 +12,7 @@ import {
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CURSOR_SCHEMA, decodeCursor, encodeCursor, isCursor, type SortType } from './cursors.js';
-import { INVALID_REQUEST } from './errors.js';
+import { INVALID_REQUEST } from './routes.js';
 import { MayBeAbsent, QueryInteger, Rule } from './validation-rules.js';
 
 const LIMIT = { minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE } as const;

@@ -1,4 +1,6 @@
 import {
+  DomainError,
+  type ErrorDefinition,
   INT64_RULE,
   isInt64,
   isUtcTime,
@@ -8,8 +10,8 @@ import {
   UTC_TIME_RULE,
   visibleTextRule,
 } from '@animal-store/kernel';
-import { applyDecorators } from '@nestjs/common';
-import { ApiProperty } from '@nestjs/swagger';
+import { applyDecorators, Param, type PipeTransform } from '@nestjs/common';
+import { ApiParam, ApiProperty } from '@nestjs/swagger';
 import { ValidateBy, ValidateIf } from 'class-validator';
 
 /** A rule of the domain: the `context` of the metadata of its decorator. */
@@ -94,3 +96,28 @@ const time = (text: string): PropertyDecorator =>
     Rule(text, isUtcTime, (value) => (typeof value === 'string' ? (parseUtcTime(value) ?? value) : value)),
     ApiProperty(UTC_TIME_SCHEMA),
   );
+
+/** The schema of an int64 in the OpenAPI document. */
+export const INT64_SCHEMA = { type: 'integer', format: 'int64' } as const;
+
+/** The identifier in examples of the OpenAPI document. It is above 2^53, so a JavaScript number would round it. */
+export const EXAMPLE_ID = 2n ** 53n + 1n;
+
+/** Parses an identifier. Throws the not-found error if the text is not an int64. */
+export class IdPipe implements PipeTransform<string, bigint> {
+  constructor(private readonly notFound: ErrorDefinition) {}
+
+  transform(text: string): bigint {
+    const id = parseInt64(text);
+    if (id === undefined) throw new DomainError(this.notFound);
+    return id;
+  }
+}
+
+/** Injects an identifier of the path, and documents it. Throws the not-found error if its text is not an int64. */
+export const IdParam =
+  (name: string, notFound: ErrorDefinition, description: string): ParameterDecorator =>
+  (target, key = '', index) => {
+    Param(name, new IdPipe(notFound))(target, key, index);
+    ApiParam({ name, schema: INT64_SCHEMA, description })(target, key, Object.getOwnPropertyDescriptor(target, key) as PropertyDescriptor);
+  };

@@ -1,16 +1,10 @@
 import { int64FromJsonNumber } from './value-rules.js';
 import { JsonText } from './json-text.js';
 
-/** A JSON number with its digits. */
-class JsonNumber {
-  constructor(readonly source: string) {}
-}
-
-/** Return undefined for values of another type. */
+/** Return undefined for values of another type. An int64 is a bigint. */
 const PARSERS = {
-  int64: (value: unknown) => (value instanceof JsonNumber ? int64FromJsonNumber(value.source) : undefined),
-  integer: (value: unknown) =>
-    value instanceof JsonNumber && Number.isSafeInteger(Number(value.source)) ? Number(value.source) : undefined,
+  int64: (value: unknown) => (typeof value === 'bigint' ? value : undefined),
+  integer: (value: unknown) => (typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : undefined),
   text: (value: unknown) => (typeof value === 'string' ? value : undefined),
   boolean: (value: unknown) => (typeof value === 'boolean' ? value : undefined),
   time: (value: unknown) => (typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? new Date(value) : undefined),
@@ -69,7 +63,7 @@ export class EventDefinition<P extends object = object> {
   parse(text: string): P {
     // In ECMAScript 2026, the third argument has the source text of a number.
     const stored = JSON.parse(text, (_name, value: unknown, context?: { readonly source?: string }) =>
-      typeof value === 'number' ? new JsonNumber(String(context?.source)) : value,
+      typeof value === 'number' ? (int64FromJsonNumber(String(context?.source)) ?? value) : value,
     ) as Readonly<Record<string, unknown>>;
     const payload: Record<string, unknown> = {};
     for (const [name, type] of Object.entries(this.members)) {

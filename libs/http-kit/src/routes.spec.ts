@@ -1,7 +1,7 @@
 import { DomainError } from '@animal-store/kernel';
 import { expect, it } from '@jest/globals';
 import type { FastifyRequest } from 'fastify';
-import { INVALID_REQUEST, rejectHeader } from './errors.js';
+import { INVALID_REQUEST, rejectHeader } from './routes.js';
 
 it('the messages about several headers are collected, and each error is thrown after the pipes', async () => {
   const request = {} as FastifyRequest;

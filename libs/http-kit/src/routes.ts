@@ -1,0 +1,149 @@
+import { Clock, DomainError, type ErrorDefinition, type Principal } from '@animal-store/kernel';
+import {
+  type Abstract,
+  applyDecorators,
+  type CanActivate,
+  type FactoryProvider,
+  Inject,
+  mixin,
+  SetMetadata,
+  type Type,
+  UseGuards,
+} from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants';
+import { ApiExtension } from '@nestjs/swagger';
+import type { FastifyContextConfig, FastifyRequest } from 'fastify';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the authentication guard; undefined on a public route. */
+    principal: Principal | undefined;
+    /** Messages about invalid headers. Errors about the body also name them. */
+    headerViolations?: string[];
+  }
+  interface FastifyContextConfig {
+    /** Announced in every response of the route. */
+    deprecation?: Deprecation;
+  }
+}
+
+/** Builds the URLs in responses: below the configured base URL if there is one, otherwise relative to the origin. */
+export class PublicUrl {
+  /** @param docs The URL of the guides. */
+  constructor(
+    private readonly base = '',
+    readonly docs?: string,
+  ) {}
+
+  /** @param path starts with a slash; for an operation, includes the version prefix: `/v1/pets` */
+  of(path: string): string {
+    return this.base + path;
+  }
+}
+
+/** Returns the provider of a use case, which is a plain class. Nest injects the ports of its constructor. */
+export function provideUseCase<UseCase, Ports extends unknown[]>(
+  type: new (...ports: Ports) => UseCase,
+  ...ports: { [Index in keyof Ports]: Abstract<Ports[Index]> | Type<Ports[Index]> }
+): FactoryProvider<UseCase> {
+  return { provide: type, inject: ports, useFactory: (...injected: unknown[]) => new type(...(injected as Ports)) };
+}
+
+/** Adds to the route's configuration. Nest's RouteConfig would replace it. */
+export const ExtendRouteConfig =
+  (config: FastifyContextConfig): MethodDecorator =>
+  (target, key, descriptor) => {
+    const existing = Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, descriptor.value as object) as FastifyContextConfig | undefined;
+    RouteConfig({ ...existing, ...config })(target, key, descriptor);
+  };
+
+export const PUBLIC = Symbol('public');
+export const REQUIRED_SCOPES = Symbol('requiredScopes');
+
+/** The scopes of an operation in the OpenAPI document. */
+export const SCOPES_EXTENSION = 'x-required-scopes';
+
+/** Allows requests without an API key. A route with neither this nor `@RequireScopes` rejects all requests. */
+export const Public = (): MethodDecorator & ClassDecorator => SetMetadata(PUBLIC, true);
+
+/** Requires that the API key of the request has all of these scopes. */
+export const RequireScopes = (...scopes: [string, ...string[]]): MethodDecorator & ClassDecorator =>
+  applyDecorators(SetMetadata(REQUIRED_SCOPES, scopes), ApiExtension(SCOPES_EXTENSION, scopes));
+
+export const RATE_LIMIT = Symbol('rateLimit');
+
+/** The policy of an operation in the OpenAPI document. */
+export const RATE_LIMIT_EXTENSION = 'x-rate-limit';
+
+export interface RateLimitPolicy {
+  /** Shown in the `RateLimit` headers. All routes with the same name share one count per client. */
+  readonly name: string;
+  readonly requestsPerMinute: number;
+}
+
+/** Limits the requests of each client to a route, or to all routes of a controller, in addition to the policy `default`. */
+export const RateLimit = (policy: RateLimitPolicy): MethodDecorator & ClassDecorator =>
+  applyDecorators(SetMetadata(RATE_LIMIT, policy), ApiExtension(RATE_LIMIT_EXTENSION, policy));
+
+export const INVALID_REQUEST = {
+  code: 'invalid_request',
+  kind: 'invalid',
+  message: 'The request is not valid.',
+} as const satisfies ErrorDefinition;
+
+/** Extension with the errors of an operation. The generation of the OpenAPI document reads and removes it. */
+export const THROWS_EXTENSION = 'x-throws';
+
+/** Documents the errors specific to an operation. The API documents the errors that all operations share. */
+export const Throws = (...errors: ErrorDefinition[]): MethodDecorator => ApiExtension(THROWS_EXTENSION, errors);
+
+/** Rejects with INVALID_REQUEST after the pipes, so that the error can name the violations of the body. Throws other errors. */
+export function rejectHeader(request: FastifyRequest, error: unknown): Promise<never> {
+  if (!(error instanceof DomainError) || error.code !== INVALID_REQUEST.code) throw error;
+  (request.headerViolations ??= []).push(error.message);
+  return new Promise((_resolve, reject) => setImmediate(reject, error));
+}
+
+/** The removal date in the OpenAPI document (RFC 3339). */
+const SUNSET_EXTENSION = 'x-sunset';
+
+/** Extension with the `Deprecation` of an operation. The generation of the OpenAPI document reads and removes it. */
+export const DEPRECATION_EXTENSION = 'x-deprecation';
+
+export const OPERATION_REMOVED = {
+  code: 'operation_removed',
+  kind: 'removed',
+  message: 'This operation has been removed; the Link header holds the URL of its replacement.',
+} as const satisfies ErrorDefinition;
+
+export interface Deprecation {
+  /** Since when the operation is deprecated (RFC 9745). */
+  readonly deprecatedAt: Date;
+  /** From this date on, the operation responds with 410 (RFC 8594). */
+  readonly removedAt: Date;
+  /** Path of the replacement, such as `/v1/pets`. */
+  readonly successor: string;
+}
+
+/** Marks an operation as deprecated: its responses announce the removal, and from `removedAt` on it responds with 410. */
+export const Deprecated = (deprecation: Deprecation): MethodDecorator =>
+  applyDecorators(
+    ExtendRouteConfig({ deprecation }),
+    UseGuards(guardUntil(deprecation.removedAt)),
+    ApiExtension(SUNSET_EXTENSION, deprecation.removedAt.toISOString().slice(0, 10)),
+    ApiExtension(DEPRECATION_EXTENSION, deprecation),
+  );
+
+/** Returns a guard that runs after those of the app, and rejects all requests from this date on. */
+function guardUntil(removedAt: Date) {
+  class RemovalGuard implements CanActivate {
+    constructor(@Inject(Clock) private readonly clock: Clock) {}
+
+    canActivate(): true {
+      if (this.clock.now() >= removedAt) throw new DomainError(OPERATION_REMOVED);
+      return true;
+    }
+  }
+  return mixin(RemovalGuard);
+}
