@@ -271,10 +271,10 @@ describe('a process', () => {
   });
 
   it.each([
-    { retryMs: 60_000, meanwhile: ['5/5'] },
+    60_000,
     // The event is due again while it is handled.
-    { retryMs: 10, meanwhile: [] },
-  ])('leaves an aggregate to the process that handles its event, and stops after this event (%#)', async ({ retryMs, meanwhile }) => {
+    10,
+  ])('leaves an aggregate to the process that handles its event, and stops after this event (%d ms)', async (retryMs) => {
     const entered = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     const first = await open(
@@ -293,7 +293,7 @@ describe('a process', () => {
       await moveOrder(second.dataSource, 5n, 5);
       second.run();
       await sleep(100);
-      await expectEffects('shared', meanwhile);
+      expect((await effects(shop.admin, 'shared')).filter((effect) => effect.startsWith('1/'))).toEqual([]);
     } finally {
       const stopped = runner.stop();
       expect(await Promise.race([stopped.then(() => 'stopped'), sleep(100, 'waiting')])).toBe('waiting');
