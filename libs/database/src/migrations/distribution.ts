@@ -1,5 +1,4 @@
-import type { DataSource } from 'typeorm';
-import { Database } from '../database.js';
+import type { Database } from '../database.js';
 import { isKeyTable } from '../batching/idempotency-keys.js';
 import { isSharded } from '../statements/sharding.js';
 import { qualifiedName } from '../statements/table.js';
@@ -13,10 +12,9 @@ export interface DistributedTable {
 }
 
 /** Returns all sharded tables. The distribution column is `key` for tables of idempotency keys and `id` for others. */
-export function distributedTables(dataSource: DataSource): DistributedTable[] {
-  const { persistence } = Database.of(dataSource.manager).settings;
-  return dataSource.entityMetadatas
-    .filter((metadata) => isSharded(metadata, persistence))
+export function distributedTables({ entityMetadatas, settings }: Database): DistributedTable[] {
+  return entityMetadatas
+    .filter((metadata) => isSharded(metadata, settings.persistence))
     .map((metadata) => ({ name: qualifiedName(metadata), column: isKeyTable(metadata) ? 'key' : 'id' }));
 }
 
@@ -36,8 +34,8 @@ export async function tablesToDistribute(database: Database): Promise<readonly D
 }
 
 /** Distributes a table. Moves existing rows and blocks writes in the meantime. */
-export async function distribute(dataSource: DataSource, { name, column }: DistributedTable): Promise<void> {
-  await dataSource.transaction(async (manager) => {
+export async function distribute(database: Database, { name, column }: DistributedTable): Promise<void> {
+  await database.transaction(async (manager) => {
     // Citus considers triggers unsafe because they may access other shards. The contexts' triggers only change their own row.
     await manager.query(`SELECT set_config('citus.enable_unsafe_triggers', 'on', true)`);
     await manager.query('SELECT create_distributed_table($1, $2)', [name, column]);

@@ -103,13 +103,12 @@ it('a failed one is reported with its statement and its error, and those before 
   ]);
 });
 
-it.each(['SELECT 1', 'SELECT 1 / 0'])('after %s, the connections of the pool wait for locks as long as before', async (last) => {
+it.each(['SELECT 1', 'SELECT 1 / 0'])('after %s, the connections of the pool have the timeouts that they had before', async (last) => {
   statement = last;
   await migrateUp(dataSource).catch(() => undefined);
-  const timeouts = await Promise.all(
-    [1, 2].map(() => dataSource.query('SELECT setting FROM pg_settings WHERE name = $1', ['lock_timeout'])),
-  );
-  expect(timeouts).toEqual([[{ setting: '0' }], [{ setting: '0' }]]);
+  const timeouts = `SELECT array_agg(setting ORDER BY name) AS settings FROM pg_settings WHERE name IN ('lock_timeout', 'statement_timeout')`;
+  const asBefore = [{ settings: ['0', '300'] }];
+  expect(await Promise.all([1, 2].map(() => dataSource.query(timeouts)))).toEqual([asBefore, asBefore]);
 });
 
 it.each(['42P01', '3F000', '42501', '55000', '23505'])('an error %s of a statement is not one that a repetition cures', async (code) => {

@@ -11,8 +11,8 @@ const LOCK_POLL_MS = 200;
 const MAX_WAIT_MS = 300_000;
 /** Maximum time that a statement of a migration waits for a table, and so the time that queries queue behind it. */
 const LOCK_TIMEOUT = `SET lock_timeout = '5s'`;
-/** Migrations may take longer than what the role allows. */
-const NO_TIMEOUTS = `SELECT set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name IN ('statement_timeout', 'transaction_timeout')`;
+const setTimeouts = (value: string) =>
+  `SELECT set_config(name, ${value}, false) FROM pg_settings WHERE name IN ('lock_timeout', 'statement_timeout', 'transaction_timeout')`;
 const UNDEFINED_TABLE = '42P01';
 
 /** A migration failed, and a repetition alone does not cure it. */
@@ -69,14 +69,15 @@ async function applyPending(database: Database): Promise<void> {
   const executor = new MigrationExecutor(database, queryRunner);
   executor.transaction = 'each';
   try {
+    // Migrations may take longer than what the role allows.
+    await queryRunner.query(setTimeouts("'0'"));
     await queryRunner.query(LOCK_TIMEOUT);
-    await queryRunner.query(NO_TIMEOUTS);
     await executor.executePendingMigrations();
   } catch (error) {
     if (!(error instanceof QueryFailedError) || !isMistake(error)) throw error;
     throw new MigrationError(`${error.message}\nin the statement ${error.query}`, (error as { readonly code?: string }).code);
   } finally {
-    await queryRunner.query('SET lock_timeout = 0').catch(() => undefined);
+    await queryRunner.query(setTimeouts('reset_val')).catch(() => undefined);
     await queryRunner.release();
   }
 }
@@ -90,28 +91,23 @@ async function distributeTables(database: Database, { onDistributed }: MigrateOp
   }
 }
 
-/** Returns the migrations of all contexts, ordered by the timestamp of 13 digits at the end of their names. */
+/** Returns the migrations of all contexts, ordered by the timestamp of 13 digits at the end of their names. Runs one statement. */
 export async function migrationStatus(database: Database): Promise<MigrationStatus[]> {
-  const applied = await appliedMigrations(database);
+  const applied = await database.pool.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE}`).then(
+    ({ rows }) => rows.map(({ name }) => name),
+    (error: unknown): string[] => {
+      if ((error as { code?: unknown }).code === UNDEFINED_TABLE) return [];
+      throw error;
+    },
+  );
   const names = database.migrations.map((migration) => migration.name ?? migration.constructor.name);
   names.sort((one, other) => Number(one.slice(-13)) - Number(other.slice(-13)));
-  return names.map((name) => ({ name, applied: applied.has(name) }));
+  return names.map((name) => ({ name, applied: applied.includes(name) }));
 }
 
-/** Returns the names of the migrations of this release that are not applied. Runs one statement. */
+/** Returns the names of the migrations of this release that are not applied. */
 export async function pendingMigrations(database: Database): Promise<string[]> {
   return (await migrationStatus(database)).filter(({ applied }) => !applied).map(({ name }) => name);
-}
-
-/** Returns the names. Does not create the table, because it runs without the lock. */
-async function appliedMigrations(database: Database): Promise<ReadonlySet<string>> {
-  try {
-    const { rows } = await database.pool.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE}`);
-    return new Set(rows.map(({ name }) => name));
-  } catch (error) {
-    if ((error as { code?: unknown }).code === UNDEFINED_TABLE) return new Set();
-    throw error;
-  }
 }
 
 /** Runs `work` without a lock timeout, for statements that wait without blocking others, such as CREATE INDEX CONCURRENTLY. */

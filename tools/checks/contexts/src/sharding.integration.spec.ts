@@ -14,7 +14,7 @@ import { PetsModule } from '@animal-store/pets-http';
 import { useDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { shardingViolations, type ShardColumns } from './sharding-rules.js';
 
 /** The distributed tables of the catalogue. */
@@ -24,7 +24,7 @@ const SHARDS: ShardColumns = new Map([
 ]);
 
 let service: TestApp;
-let dataSource: DataSource;
+let dataSource: Database;
 let sent: ReadonlySet<string>;
 let shards: ShardColumns;
 let shardsOfPets: ShardColumns;
@@ -41,7 +41,7 @@ beforeAll(async () => {
   for (const context of contexts) if (context.subscriptions) jest.replaceProperty(context, 'subscriptions', []);
   // Without the extension, tables are not distributed, but the service sends the statements for distributed tables.
   service = await startTestApp({ env: { CITUS: 'on', RATE_LIMIT: '0' } });
-  dataSource = service.app.get(DataSource);
+  dataSource = service.app.get(Database);
   shards = new Map(distributedTables(dataSource).map(({ name, column }) => [shown(name), column]));
   shardsOfPets = new Map([...shards].filter(([table]) => table.startsWith('pets.')));
   await useApi();
@@ -273,7 +273,7 @@ function recordStatements(): ReadonlySet<string> {
 }
 
 /** Returns the tables of sharded contexts that are neither distributed nor declared as unsharded, such as those without an entity. */
-async function undeclaredTables(dataSource: DataSource, contexts: readonly Pick<Context, 'persistence'>[]): Promise<string[]> {
+async function undeclaredTables(dataSource: Database, contexts: readonly Pick<Context, 'persistence'>[]): Promise<string[]> {
   const sharded = contexts.map(({ persistence }) => persistence).filter((persistence) => persistence.sharded !== false);
   const tables = await dataSource.query<{ name: string }[]>(
     `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = ANY ($1) ORDER BY 1`,
