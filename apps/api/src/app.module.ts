@@ -5,7 +5,6 @@ import { AuthenticationGuard, ScopesGuard } from './authentication/authenticatio
 import { AuthenticationModule } from './authentication/authentication.module.js';
 import { type Context, ContextsModule } from './contexts/contexts.module.js';
 import { DatabaseModule } from './contexts/database.module.js';
-import { ErrorsModule } from './errors/errors.module.js';
 import { ApiExceptionFilter } from './errors/exception.filter.js';
 import { PreconditionGuard } from './http/entity-tags.js';
 import { HttpModule } from './http/http.module.js';
@@ -18,9 +17,7 @@ import { HealthModule } from './process/health.module.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
-import { PreferenceGuard } from './validation/preference.guard.js';
-import { ValidationModule } from './validation/validation.module.js';
-import { ValidationPipe } from './validation/validation.pipe.js';
+import { PreferenceGuard, ValidationPipe } from './validation/validation.pipe.js';
 
 export interface AppModuleOptions {
   readonly config: Config;
@@ -37,11 +34,11 @@ export interface AppModuleOptions {
     // Guards run in this order. ScopesGuard follows RateLimitGuard, so that requests that end with 403 count too.
     { provide: APP_GUARD, useExisting: AuthenticationGuard },
     { provide: APP_GUARD, useExisting: RateLimitGuard },
-    { provide: APP_GUARD, useExisting: ScopesGuard },
-    { provide: APP_GUARD, useExisting: PreferenceGuard },
-    { provide: APP_GUARD, useExisting: PreconditionGuard },
-    { provide: APP_PIPE, useExisting: ValidationPipe },
-    { provide: APP_FILTER, useExisting: ApiExceptionFilter },
+    { provide: APP_GUARD, useClass: ScopesGuard },
+    { provide: APP_GUARD, useClass: PreferenceGuard },
+    { provide: APP_GUARD, useClass: PreconditionGuard },
+    { provide: APP_PIPE, useClass: ValidationPipe },
+    { provide: APP_FILTER, useClass: ApiExceptionFilter },
   ],
 })
 export class AppModule {
@@ -52,9 +49,7 @@ export class AppModule {
         // Nest closes them in the reverse order: the contexts' work in the background, then connections of clients, then those to PostgreSQL.
         DatabaseModule.forRoot(config, contexts, observability),
         HttpModule.forRoot(server),
-        ErrorsModule,
         RateLimitModule.forRoot(config),
-        ValidationModule,
         AuthenticationModule,
         HealthModule,
         ReferenceModule.forRoot(config, contexts),

@@ -3,9 +3,9 @@ import { accessPersistence, createAccessUseCases } from '@animal-store/access-in
 import { Clock } from '@animal-store/kernel';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { AuthenticationGuard, ScopesGuard } from './authentication.guard.js';
+import { AuthenticationGuard } from './authentication.guard.js';
 
-/** The guards of API keys and scopes. Also the module of the context `access`, which has no routes. */
+/** The guard of API keys. Also the module of the context `access`, which has no routes. */
 @Module({
   providers: [
     {
@@ -14,9 +14,8 @@ import { AuthenticationGuard, ScopesGuard } from './authentication.guard.js';
       useFactory: (dataSource: DataSource, clock: Clock) => createAccessUseCases(dataSource, clock).authenticateApiKey,
     },
     AuthenticationGuard,
-    ScopesGuard,
   ],
-  exports: [AuthenticationGuard, ScopesGuard],
+  exports: [AuthenticationGuard],
 })
 export class AuthenticationModule {
   static readonly persistence = accessPersistence;

@@ -5,10 +5,9 @@ import { Routes } from '../errors/exception.filter.js';
 import { Draining, stopListening } from './connection.js';
 import type { JsonAdapter } from './json-adapter.js';
 import type { HttpServer } from './http-server.js';
-import { PreconditionGuard } from './entity-tags.js';
 import { RouteTable } from './routes.js';
 
-/** What providers know of the HTTP server, and the guards of its headers. */
+/** What providers know of the HTTP server. */
 @Global()
 @Module({})
 export class HttpModule implements OnModuleDestroy, BeforeApplicationShutdown {
@@ -27,9 +26,8 @@ export class HttpModule implements OnModuleDestroy, BeforeApplicationShutdown {
         { provide: RouteTable, useValue: routes },
         { provide: Routes, useExisting: RouteTable },
         { provide: Draining, useValue: draining },
-        PreconditionGuard,
       ],
-      exports: [PublicUrl, RouteTable, Routes, Draining, PreconditionGuard],
+      exports: [PublicUrl, RouteTable, Routes, Draining],
     };
   }
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { guardContext } from '../http/testing/guard-context.js';
 import { OrderDto } from './testing/order.dto.js';
-import { PreferenceGuard, prefersStrictHandling } from './preference.guard.js';
+import { PreferenceGuard, prefersStrictHandling } from './validation.pipe.js';
 import { ValidationPipe } from './validation.pipe.js';
 
 class PageQuery {

@@ -1,11 +1,23 @@
+import { isUtf8 } from 'node:buffer';
 import { INVALID_REQUEST } from '@animal-store/http-kit';
-import { DomainError } from '@animal-store/kernel';
-import { type ArgumentMetadata, Inject, Injectable, type OnModuleInit, Optional, type PipeTransform, type Type } from '@nestjs/common';
+import { DomainError, int64FromJsonNumber } from '@animal-store/kernel';
+import {
+  type ArgumentMetadata,
+  type CanActivate,
+  type ExecutionContext,
+  Inject,
+  Injectable,
+  type OnModuleInit,
+  Optional,
+  type PipeTransform,
+  type Type,
+} from '@nestjs/common';
 import { PARAMTYPES_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
 import type { ReceivedBody } from '../http/request-body.js';
-import { CompiledDto } from './compiled-dto.js';
-import { parseJson } from './parse-json.js';
+import { CompiledDto, unknownNameMessage } from './compiled-dto.js';
 
 /** Values of RouteParamtypes of Nest. */
 const PARAMETER_TYPES = { body: '3', query: '4' } as const;
@@ -38,7 +50,7 @@ export class ValidationPipe implements PipeTransform, OnModuleInit {
 }
 
 /** Returns the classes of a handler's `@Body()` or `@Query()` parameters. */
-export function dtosOf(controller: Type, method: string, source: Source): readonly Type[] {
+function dtosOf(controller: Type, method: string, source: Source): readonly Type[] {
   const routeArguments = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Record<string, { index: number }>;
   const types = (Reflect.getMetadata(PARAMTYPES_METADATA, controller.prototype as object, method) ?? []) as Type[];
   return Object.entries(routeArguments)
@@ -61,4 +73,112 @@ function parseObject(body: ReceivedBody | undefined): object {
     throw new DomainError(INVALID_REQUEST, 'The body must be a JSON object.');
   }
   return value;
+}
+
+/** Matches numbers that need their source text: with a fraction, an exponent or more than 15 digits. Also matches inside strings. */
+const MAY_LOSE_DIGITS = /[0-9](?:[.eE]|[0-9]{15})/;
+
+const MAX_DEPTH = 64;
+const [QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('"\\[]{}') as unknown as number[];
+
+interface ReviverContext {
+  readonly source?: string;
+}
+
+/**
+ * Parses JSON. Numbers whose value is an int64 become exact bigints; other numbers remain numbers, also those beyond 2^53 with a fraction
+ * or an exponent, because their sender has lost digits.
+ * @throws HttpError malformed_json if the text is not JSON, not UTF-8, or nested too deeply
+ */
+export function parseJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw malformed('The body is not UTF-8.');
+  // Before recursive code: JSON.parse with a reviver, and the DTOs.
+  if (isNestedDeeply(bytes)) throw malformed(`The body is nested more than ${String(MAX_DEPTH)} levels deep.`);
+  const text = bytes.toString('utf8');
+  try {
+    return MAY_LOSE_DIGITS.test(text) ? JSON.parse(text, exactIntegers) : withBigints(JSON.parse(text));
+  } catch {
+    throw malformed('The body is not well-formed JSON.');
+  }
+}
+
+function malformed(message: string): HttpError {
+  return new HttpError(HTTP_ERRORS.malformedJson, message);
+}
+
+function isNestedDeeply(bytes: Buffer): boolean {
+  if (bytes.length <= 2 * MAX_DEPTH) return false;
+  let depth = 0;
+  let isInString = false;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (byte === QUOTE) isInString = !isInString;
+    else if (isInString) i += byte === BACKSLASH ? 1 : 0;
+    else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth++;
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth--;
+    if (depth > MAX_DEPTH) return true;
+  }
+  return false;
+}
+
+function withBigints(value: unknown): unknown {
+  if (typeof value === 'number') return BigInt(value);
+  if (typeof value === 'object' && value !== null) {
+    const members = value as Record<string, unknown>;
+    // The assignment is safe, even for `__proto__`, because each name is an own property.
+    for (const name of Object.keys(members)) {
+      const member = members[name];
+      if (typeof member === 'number' || typeof member === 'object') members[name] = withBigints(member);
+    }
+  }
+  return value;
+}
+
+// The reviver of ECMAScript 2026 gets the source text of a primitive in its third argument.
+function exactIntegers(_key: string, value: unknown, context?: ReviverContext): unknown {
+  if (typeof value !== 'number' || context?.source === undefined) return value;
+  const isInexact = !Number.isSafeInteger(value) && /[.eE]/.test(context.source);
+  return isInexact ? value : (int64FromJsonNumber(context.source) ?? value);
+}
+
+/** Rejects unknown query parameters and body members if the request has `Prefer: handling=strict` (RFC 7240). */
+@Injectable()
+export class PreferenceGuard implements CanActivate {
+  private readonly queries = new Map<object, readonly CompiledDto[]>();
+
+  canActivate(context: ExecutionContext): true {
+    const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
+    const { prefer } = request.headers;
+    // Public routes have no principal, and nothing to check.
+    if (prefer === undefined || !request.principal || !prefersStrictHandling(String(prefer))) return true;
+    reply.header('preference-applied', 'handling=strict');
+    const body = request.body as ReceivedBody | undefined;
+    if (body) body.strict = true;
+    const query = request.query as object;
+    const dtos = this.queryDtosOf(context);
+    const unknown = Object.keys(query).filter((name) => !dtos.some((dto) => dto.has(name)));
+    if (unknown.length === 0) return true;
+    // Throws an error that also names the invalid values of known parameters.
+    for (const dto of dtos) dto.parse(query, 'query parameter');
+    throw new DomainError(INVALID_REQUEST, unknown.map((name) => unknownNameMessage('query parameter', name)).join('; '));
+  }
+
+  private queryDtosOf(context: ExecutionContext): readonly CompiledDto[] {
+    const handler = context.getHandler();
+    let dtos = this.queries.get(handler);
+    if (!dtos) {
+      dtos = dtosOf(context.getClass(), handler.name, 'query').flatMap((type) => CompiledDto.of(type) ?? []);
+      this.queries.set(handler, dtos);
+    }
+    return dtos;
+  }
+}
+
+const QUOTED = /"(?:[^"\\]|\\.)*"?/g;
+
+/** Returns whether the first `handling` of a Prefer field (RFC 7240, section 2) is `strict`, which may be quoted. Takes linear time. */
+export function prefersStrictHandling(field: string): boolean {
+  const unquoted = field.replace(QUOTED, (text) => (text.toLowerCase() === '"strict"' ? 'strict' : '""'));
+  const settings = unquoted.split(',').map((preference) => preference.split(';', 1).join().trim());
+  return /^handling\s*=\s*strict$/i.test(settings.find((setting) => /^handling(?:\s*=|$)/i.test(setting)) ?? '');
 }
