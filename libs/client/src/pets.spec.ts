@@ -2,6 +2,8 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { AnimalStore } from './animal-store.js';
 import type { RequestOptions } from './options.js';
 import type { Pet, PetListParams } from './pets.js';
+import { listPage, post, retrieve } from './resource.js';
+import { fetchOf, sent, transportOf } from './testing/scripted-fetch.js';
 
 const PET = '{"id":9007199254740993,"name":"Rex","categoryId":7,"status":"sold"}';
 const REX = { id: 9007199254740993n, name: 'Rex', categoryId: 7n, status: 'sold' };
@@ -139,3 +141,30 @@ describe('a success that the operation cannot have is an APIConnectionError:', (
     expect((await operations(`[${later}]`).list()).data).toEqual([pet]);
   });
 });
+
+// What contexts with commands use, which `pets` does not have.
+const target = { path: '/visits', id: 9007199254740993n, subpath: 'cancel' };
+
+it('all attempts of a command have one key, also a random one', async () => {
+  const failed = () => new Response('{}', { status: 503 });
+  const fetch = fetchOf(failed(), new Response('{"id":1}'), failed(), new Response('{"id":1}'));
+  const transport = transportOf({ fetch, minRetryDelay: 1 });
+  expect(await post(transport, target, { reason: 'ill' }, {})).toEqual({ id: 1n });
+  await post(transport, target, undefined, { idempotencyKey: 'once' });
+  const [first, ...others] = sent(fetch).map(({ method, url, body, headers }) => [method, url, body, headers['idempotency-key']]);
+  const url = 'https://store.example/v1/visits/9007199254740993/cancel';
+  expect(first).toEqual(['POST', url, '{"reason":"ill"}', expect.stringMatching(/^"[0-9a-f]{32}"$/)]);
+  expect(others).toEqual([first, ['POST', url, null, '"once"'], ['POST', url, null, '"once"']]);
+});
+
+it.each(['null', '[]', '{}', '{"id":"1"}', '[{}]'])(
+  'a resource is an object with an id, unless its check says otherwise: not %s',
+  async (body) => {
+    const transport = transportOf({ fetch: async () => new Response(body), maxRetries: 0 });
+    const rejection = { name: 'APIConnectionError', message: 'The response does not have the shape of the operation' };
+    await expect(post(transport, target, {}, {})).rejects.toMatchObject(rejection);
+    await expect(retrieve(transport, target, 1n, {})).rejects.toMatchObject(rejection);
+    if (body !== '[]') await expect(listPage(transport, target, {}, {})).rejects.toMatchObject(rejection);
+    await post(transport, { ...target, isResource: () => true }, {}, {});
+  },
+);

@@ -165,11 +165,11 @@ describe('retries', () => {
     expect(times).toEqual(expected);
   });
 
-  it('wait for Retry-After, unless it is more than a minute', async () => {
+  it('wait a random delay longer than Retry-After, unless it is more than a minute', async () => {
     const limited = (seconds: string) => new Response('', { status: 429, headers: { 'Retry-After': seconds } });
     const fetch = fetchOf(limited('60'), limited('61'));
-    const request = transportOf({ fetch, minRetryDelay: 0 }).send(LIST);
-    await outcomeOf(request, 59_999);
+    const request = transportOf({ fetch, minRetryDelay: 100 }).send(LIST);
+    await outcomeOf(request, 60_049);
     expect(fetch).toHaveBeenCalledTimes(1);
     expect(await outcomeOf(request, 1)).toMatchObject({ status: 429 });
     expect(fetch).toHaveBeenCalledTimes(2);

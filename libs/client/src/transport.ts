@@ -2,10 +2,13 @@ import type { CompletedRequest } from './api-promise.js';
 import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError, errorOf } from './errors.js';
 import { assertNotNumber, definedEntries, parseJson, stringifyJson } from './exact-json.js';
 import type { ClientOptions, RequestOptions } from './options.js';
-import { retryDelay, sleep } from './retry.js';
 
 /** Maximum delay of a timer. A timer with a longer delay would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+/** Upper limit of the random delay before a retry. */
+const MAX_DELAY_MS = 8_000;
+/** After a response with a longer `Retry-After`, the client does not retry. */
+const MAX_RETRY_AFTER_MS = 60_000;
 const VISIBLE_ASCII = /^[!-~]{1,255}$/;
 const DEFAULTS = { timeout: 30_000, maxRetries: 2, minRetryDelay: 500 };
 
@@ -123,4 +126,27 @@ function quoted(idempotencyKey: string): string {
 function withDefaults<T extends object, D extends object>(values: T, defaults: D): T & D {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return { ...defaults, ...Object.fromEntries(given) } as T & D;
+}
+
+/**
+ * Returns the delay in milliseconds after a failed attempt, or undefined if there is no retry. The number of the first attempt is 1.
+ * Without `Retry-After`: exponential backoff with full jitter. With it: `Retry-After`, plus a random delay of up to `minDelay`.
+ */
+function retryDelay(attempt: number, minDelay: number, retryAfter: number | undefined): number | undefined {
+  if (retryAfter === undefined) return Math.random() * Math.min(MAX_DELAY_MS, minDelay * 2 ** (attempt - 1));
+  return retryAfter > MAX_RETRY_AFTER_MS ? undefined : retryAfter + Math.random() * minDelay;
+}
+
+/** Resolves after the time, or as soon as the signal aborts. */
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted) end();
+  });
 }

@@ -1,8 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { expectStatus } from '../support/http-response.js';
+import { expectError, expectStatus, type HttpResponse } from '../support/http-response.js';
 import type { RequestOptions } from '../support/api.js';
-import { expectForbidden, expectUnauthenticated } from '../support/challenges.js';
 import { checksumOf, unknownKey, withoutChecksum, withTypo } from '../support/keys.js';
 import { NEW_PET } from '../support/json.js';
 import { hasReadOnlyKey, useApi } from '../support/use-api.js';
@@ -47,6 +46,27 @@ const REJECTED: readonly [string, (key: string) => string | readonly string[], .
 function ofOtherEnvironment(key: string): string {
   const precedes = withoutChecksum(key).replace(/^ast_[a-z0-9]+_/, 'ast_elsewhere_');
   return precedes + checksumOf(precedes);
+}
+
+/** Expects the challenge of a 401 or 403 (RFC 6750, section 3). Ignores its description. */
+function expectChallenge(response: HttpResponse, expected: Readonly<Record<string, string>>): void {
+  const challenge = response.headers['www-authenticate'] ?? '';
+  expect(challenge).toMatch(/^Bearer realm="animal-store"(?:, [a-z_]+="[^"]*")*$/);
+  const parameters = [...challenge.matchAll(/([a-z_]+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value] as const);
+  expect(Object.fromEntries(parameters.filter(([name]) => name !== 'error_description'))).toEqual({ realm: 'animal-store', ...expected });
+}
+
+/** Expects a 401 with one of the codes and its challenge. */
+function expectUnauthenticated(response: HttpResponse, ...codes: readonly string[]): void {
+  expectError(response, ...codes);
+  const { code } = JSON.parse(response.text) as { code: string };
+  expectChallenge(response, code === 'invalid_api_key' ? { error: 'invalid_token' } : {});
+}
+
+/** Expects a 403 that names the missing scope. */
+function expectForbidden(response: HttpResponse, scope: string): void {
+  expectError(response, 'insufficient_scope');
+  expectChallenge(response, { error: 'insufficient_scope', scope });
 }
 
 beforeAll(async () => {

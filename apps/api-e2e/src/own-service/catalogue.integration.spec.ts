@@ -3,7 +3,6 @@ import { Client } from 'pg';
 import { expectStatus, linksOf } from '../support/http-response.js';
 import { INT64_MAX } from '../support/arbitraries.js';
 import { NEW_PET, type Pet, readPet } from '../support/json.js';
-import { readPages } from '../support/read-pages.js';
 import { useOwnService } from '../support/use-api.js';
 
 const own = useOwnService();
@@ -12,7 +11,7 @@ const { api } = own;
 /** Returns all pages, following the `next` links. Calls `meanwhile` after each page. */
 async function walk(query: string, meanwhile: () => Promise<unknown> = () => Promise.resolve()): Promise<Pet[][]> {
   const pages: Pet[][] = [];
-  for await (const page of readPages(api, `/v1/pets${query}`)) {
+  for await (const page of api.readPages(`/v1/pets${query}`)) {
     pages.push(page);
     expect(pages.length).toBeLessThan(1_000); // Prevents an endless loop.
     await meanwhile();

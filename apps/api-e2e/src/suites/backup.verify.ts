@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { Api } from '../support/api.js';
 import { linksOf } from '../support/http-response.js';
 import { type Pet, readPet, readPets } from '../support/json.js';
-import { readAllPages } from '../support/read-pages.js';
 import { createKey, Service } from '../support/service.js';
 import { query, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -89,7 +88,7 @@ class Load {
 
 /** Expects that each confirmed pet exists and that its idempotency key replays it. Returns all pets by id. */
 async function expectRestored(api: Api, confirmedCreations: readonly Created[]): Promise<ReadonlyMap<Pet['id'], Pet>> {
-  const pets = await readAllPages(api, '/v1/pets?limit=100');
+  const pets = await api.readAllPages('/v1/pets?limit=100');
   const byId = new Map(pets.map((pet) => [pet.id, pet]));
   expect(byId.size).toBe(pets.length);
   expect(confirmedCreations.filter(({ pet }) => byId.get(pet.id)?.name !== pet.name)).toEqual([]);
@@ -129,7 +128,7 @@ describe('while clients add pets', () => {
     expect(await query(`${primaryUrl}/restored`, KEYS_WITHOUT_PET)).toEqual([]);
     const restored = await serve(`${primaryUrl}/restored`);
     const byId = await expectRestored(restored, confirmedCreations);
-    const continued = await readAllPages(restored, cursorLink);
+    const continued = await restored.readAllPages(cursorLink);
     expect([...readPets(firstPage.text), ...continued].map(({ id }) => id)).toEqual([...byId.keys()]);
     await expectNewIds(restored, new Set([...load.confirmed.map(({ pet }) => pet.id), ...byId.keys()]));
   });

@@ -1,6 +1,5 @@
 import { Api } from '../support/api.js';
 import { readPet } from '../support/json.js';
-import { readAllPages } from '../support/read-pages.js';
 import { runAnimalStore, createKey, Service } from '../support/service.js';
 import { query } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -47,7 +46,7 @@ describe('on a Citus coordinator', () => {
     const created = await Promise.all(Array.from({ length: PETS }, (_, n) => api.createPet({ name: `Pet ${n}` })));
     const fetched = await Promise.all(created.map(({ id }) => api.get(`/v1/pets/${id}`)));
     expect(fetched.map(({ text }) => readPet(text))).toEqual(created);
-    const listed = await readAllPages(api, '/v1/pets?limit=50');
+    const listed = await api.readAllPages('/v1/pets?limit=50');
     const ids = new Set(listed.map(({ id }) => id));
     expect(listed).toHaveLength(ids.size);
     expect(created.filter(({ id }) => !ids.has(id))).toEqual([]);

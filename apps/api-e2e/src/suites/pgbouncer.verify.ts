@@ -2,7 +2,6 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Api } from '../support/api.js';
-import { readAllPages } from '../support/read-pages.js';
 import { createKey, Service } from '../support/service.js';
 import { createTestDatabase, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -76,7 +75,7 @@ it('the service behind a pooler refuses sessions with other settings, and serves
   const api = new Api();
   api.open({ baseUrl: url, key: (await createKey(database.url, 'suite')).key });
   const created = await Promise.all(Array.from({ length: 100 }, (_, n) => api.createPet({ name: `Pet ${n}` })));
-  const ids = new Set((await readAllPages(api, '/v1/pets?limit=100')).map(({ id }) => id));
+  const ids = new Set((await api.readAllPages('/v1/pets?limit=100')).map(({ id }) => id));
   expect(created.filter(({ id }) => !ids.has(id))).toEqual([]);
   api.close();
 });

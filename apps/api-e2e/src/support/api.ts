@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { expect } from '@jest/globals';
-import { type HttpResponse, expectCommonHeaders, expectStatus } from './http-response.js';
+import { type HttpResponse, expectCommonHeaders, expectStatus, linksOf } from './http-response.js';
 import { expectDocumented } from './openapi-conformance.js';
 import { type Pet, readPet, readPets } from './json.js';
 import { rawExchange } from './raw-exchange.js';
@@ -80,6 +80,23 @@ export class Api {
     const response = await this.get(`/v1/pets${query}`);
     expectStatus(response, 200);
     return readPets(response.text);
+  }
+
+  /** Yields the pets of each page, following the `next` links from the path. */
+  async *readPages(path: string): AsyncGenerator<Pet[], void> {
+    for (let link: string | undefined = path; link !== undefined;) {
+      const response = await this.follow(link);
+      expectStatus(response, 200);
+      yield readPets(response.text);
+      [link] = linksOf(response, 'next');
+    }
+  }
+
+  /** Returns the pets of all pages from the path on. */
+  async readAllPages(path: string): Promise<Pet[]> {
+    const pets: Pet[] = [];
+    for await (const page of this.readPages(path)) pets.push(...page);
+    return pets;
   }
 
   /** Requests a URI reference from a response. Sends the key only to the origin of the deployment. */
