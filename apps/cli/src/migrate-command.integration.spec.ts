@@ -60,6 +60,7 @@ describe('animal-store migrate', () => {
     const status = (env: Record<string, string>) => runAnimalStore(env, ['migrate', 'status']);
     expect(await status({ MIGRATION_DATABASE_URL: store.url, DATABASE_URL: other })).toMatchObject({ exitCode: 0 });
     expect(await status({ MIGRATION_DATABASE_URL_FILE: file, DATABASE_URL: other })).toMatchObject({ exitCode: 0 });
+    expect(await status({ MIGRATION_DATABASE_URL_FILE: file })).toMatchObject({ exitCode: 0 });
     for (const name of ['MIGRATION_DATABASE_URL', 'MIGRATION_DATABASE_URL_FILE'])
       expect(await status({ [name]: '', DATABASE_URL: store.url })).toMatchObject({
         exitCode: 2,

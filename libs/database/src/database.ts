@@ -147,7 +147,7 @@ function poolConfig(settings: DatabaseOptions, url: SecretUrl): DatabasePoolConf
     Client: DatabaseClient as unknown as PoolConfig['Client'],
     application_name: settings.applicationName,
     max: settings.poolSize,
-    connectionTimeoutMillis: settings.connectTimeoutMs,
+    connectionTimeoutMillis: settings.connectTimeoutMs ?? RESPONSE_MS,
     statementTimeoutMs,
     ...(statementTimeoutMs && { query_timeout: statementTimeoutMs + CLIENT_TIMEOUT_GRACE_MS }),
   };

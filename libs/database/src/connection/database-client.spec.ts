@@ -224,15 +224,6 @@ describe('a client', () => {
   });
 });
 
-describe('sslmode', () => {
-  it('require fails if the server does not support TLS', async () => {
-    const server = await start();
-    const error = await failureOf(clientOf(server, '?sslmode=require'));
-    expect(error).toMatchObject({ message: 'The server does not support SSL connections', code: '08001' });
-    expect(server.sessions).toEqual([]);
-  });
-});
-
 describe('a name with several addresses', () => {
   /** Listens on 127.0.0.2, where the queue of connections is full until `accept` is called. Then forwards to the same port of 127.0.0.1. */
   async function startBusyServer(port: number) {

@@ -136,7 +136,7 @@ describe('parseDatabaseUrl', () => {
     ['postgres://a?pa%20ss=w@host', /^must not have a parameter: only/],
     ['postgres://a/x\r\n', 'must not contain line breaks or other control characters'],
     ['postgres://a/x?application_name=%1B', 'must not contain line breaks or other control characters'],
-    ['postgres://u:%00@a/x', 'must not contain %00'],
+    ['postgres://u:%00@a/x', 'must not contain line breaks or other control characters'],
   ])('rejects %j: it %s', (url, message) => {
     expect(() => parse(url)).toThrow(typeof message === 'string' ? new Error(message) : message);
   });
