@@ -39,17 +39,20 @@ export class BatchedLists<Item> {
   async find(filter: Filter, { limit, after, order }: PageRequest<string>): Promise<JsonPage<Item>> {
     const parameters: Value[] = [];
     let shape = '';
+    let key = '';
     for (const { property } of this.options.table.columns) {
       const value = checkedValue(property, filter[property]);
       if (value === undefined) continue;
       shape += `${property} `;
       parameters.push(value);
+      key += `${elementOf(value)} `;
     }
     if (!order) {
       // No row comes after the greatest identifier.
-      const first = after === undefined ? INT64_MIN : after.id === INT64_MAX ? INT64_MAX : after.id + 1n;
-      parameters.push(first, after?.id === INT64_MAX ? -1 : limit);
-      return (this.pages.get(shape) ?? this.addPages(shape, filter)).submit(parameters, parameters.map(elementOf).join(' '));
+      const [first, size] = after?.id === INT64_MAX ? [INT64_MAX, -1] : [after ? after.id + 1n : INT64_MIN, limit];
+      parameters.push(first, size);
+      const pages = this.pages.get(shape) ?? this.addPages(shape, filter);
+      return pages.submit(parameters, `${key}${String(after?.id)} ${String(size)}`);
     }
     const { by, descending = false } = order;
     const [from, to] = [checkedValue('from', order.from), checkedValue('to', order.to)];
