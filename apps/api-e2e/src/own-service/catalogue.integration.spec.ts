@@ -1,11 +1,12 @@
+import { query } from '@animal-store/local-postgres/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { Client } from 'pg';
+import { describeClient } from '../client/client.suite.js';
 import { expectStatus, linksOf } from '../support/http-response.js';
 import { INT64_MAX } from '../support/arbitraries.js';
 import { NEW_PET, type Pet, readPet } from '../support/json.js';
 import { useOwnService } from '../support/use-api.js';
 
-const own = useOwnService();
+const own = useOwnService(undefined, { RATE_LIMIT: '0' });
 const { api } = own;
 
 /** Returns all pages, following the `next` links. Calls `meanwhile` after each page. */
@@ -81,7 +82,7 @@ describe('paging while pets are added', () => {
 describe('int64 end to end', () => {
   const LARGE_IDS = [2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 53n + 2n, INT64_MAX - 1n, INT64_MAX];
 
-  // Runs last, since it removes all pets and changes the ids of those added later. A page of one pet then leads from each id to the next.
+  // Runs after the others, since it removes all pets and changes the ids of those added later. A page of one pet then leads from each id to the next.
   it.each(LARGE_IDS)('the id %d is exact in Location, getPet, list and cursor', async (id) => {
     await setNextPetId(id);
     const created = await api.create(NEW_PET);
@@ -98,17 +99,13 @@ describe('int64 end to end', () => {
 
   /** Sets the sequence of the database, and so the id of the next pet. Removes the pets with small ids. */
   async function setNextPetId(id: bigint): Promise<void> {
-    const client = new Client({ connectionString: own.databaseUrl });
-    await client.connect();
-    try {
-      const { rowCount } = await client.query(
-        `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, $1, false) FROM pg_sequences WHERE sequencename = 'pets_id_seq'`,
-        [id],
-      );
-      expect(rowCount).toBe(1);
-      await client.query('DELETE FROM pets.pets WHERE id < $1', [LARGE_IDS[0]]);
-    } finally {
-      await client.end();
-    }
+    const sequence = `format('%I.%I', schemaname, sequencename)::regclass`;
+    await query(
+      own.databaseUrl,
+      `SELECT setval(${sequence}, ${id}, false) FROM pg_sequences WHERE sequencename = 'pets_id_seq'`,
+      `DELETE FROM pets.pets WHERE id < ${LARGE_IDS[0]}`,
+    );
   }
 });
+
+describeClient(own);
