@@ -17,6 +17,8 @@ export default {
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/examples', '<rootDir>/tools'],
   testEnvironment: 'node',
   testMatch: ['**/src/**/*.spec.ts'],
+  // Specs import them. Otherwise, Jest creates its object again for each module of each package.
+  injectGlobals: false,
   extensionsToTreatAsEsm: ['.ts'],
   resolver: join(SETUP, 'resolver.js'),
   testEnvironmentOptions: { customExportConditions: ['@animal-store/source', 'node', 'node-addons'] },

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { build } from '../build.mjs';
 
 const [command] = process.argv.slice(2);
-await build(['tools/start']);
+build(['tools/start']);
 
 if (existsSync('.env')) process.loadEnvFile();
 await import(`./dist/${command}.js`);

@@ -5,9 +5,8 @@ import { type Catalogue, DatabaseServer } from './database-server.js';
 import { httpRequest } from './http-requests.js';
 import { isInstalled, type LoadGenerator, sendLoad } from './load.js';
 import { cpuMsOf, type Measurement, requireProc, type Rounds } from './measurement.js';
-import { Random } from './random.js';
 import type { Target } from './targets.js';
-import { createRequests, findPageStarts, type PetRequest, STATUSES, type Workload, WORKLOADS } from './workloads.js';
+import { createRequests, findPageStarts, type PetRequest, STATUSES, type Workload, WORKLOADS, Random } from './workloads.js';
 
 const ROWS = 100_000;
 const KEYS = 20;

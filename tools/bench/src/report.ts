@@ -1,6 +1,5 @@
 import type { BenchResult, Scenario } from './bench.js';
 import { cpu, medianOf, p50, p99, perSecond, ratio } from './measurement.js';
-import { table } from './table.js';
 import { ANIMAL_STORE, BASELINE } from './targets.js';
 
 /** Returns one row for each target under each load. Each cell is the median of the rounds. */
@@ -55,4 +54,13 @@ function number(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (value >= 100) return Math.round(value).toLocaleString('en');
   return value.toFixed(value >= 10 ? 1 : 2);
+}
+
+/** Returns a Markdown table with aligned columns, numbers on the right. */
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = header.map((name, column) => Math.max(3, name.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]) =>
+    `| ${widths.map((width, column) => (column === 0 ? (cells[column] ?? '').padEnd(width) : (cells[column] ?? '').padStart(width))).join(' | ')} |`;
+  const rule = `| ${widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`;
+  return [line(header), rule, ...rows.map(line)].join('\n');
 }

@@ -1,13 +1,18 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
-import { runTool } from './run-tool.js';
-import { contextOf, readProjects, tagOf } from './workspace.js';
+import { contextOf, readProjects, ROOT, tagOf } from './workspace.js';
 
 const projects = readProjects();
 
 /** Returns the names of the projects that `nx affected` selects if these files change. */
 async function affectedBy(...files: readonly string[]): Promise<string[]> {
-  const { output } = await runTool('nx', ['show', 'projects', '--affected', '--json', `--files=${files.join()}`]);
-  return JSON.parse(output) as string[];
+  const args = [join(ROOT, 'node_modules/nx/dist/bin/nx.js'), 'show', 'projects', '--affected', '--json', `--files=${files.join()}`];
+  // Running plugins in the same process halves the time of an Nx command.
+  const env = { ...process.env, FORCE_COLOR: '0', NX_DAEMON: 'false', NX_ISOLATE_PLUGINS: 'false', NX_TUI: 'false' };
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, env });
+  return JSON.parse(stdout) as string[];
 }
 
 it('a change in every library of a context but its contract affects the apps, and no other context', async () => {

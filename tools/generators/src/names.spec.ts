@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { camelCase, namesOfContext, pascalCase } from './names.js';
-import { templateIdentifiers } from './template-identifiers.js';
+import { camelCase, namesOfContext, pascalCase, templateIdentifiers } from './names.js';
 
 describe('the names of a context', () => {
   it('are derived from its plural and its singular', () => {

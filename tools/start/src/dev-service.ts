@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { sanitiseForTerminal } from '@animal-store/access-domain';
 import { type RunningService, start, StartupError } from '@animal-store/api/start';
-import { prepareDatabase } from './prepare-database.js';
+import { prepareDatabase } from './local-environment.js';
 
 // The process that `npm run dev` restarts after each change. It sends its URL to `dev.ts`.
 let service: RunningService | undefined;

@@ -4,10 +4,9 @@ import { connectAccessUseCases, type AccessUseCases } from '@animal-store/access
 import { readConfig } from '@animal-store/api/configuration';
 import { contexts } from '@animal-store/api/contexts';
 import { StartupError } from '@animal-store/api/start';
-import { formatServer } from '@animal-store/database';
+import { Database, formatServer, grantStatements, migrateUp } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
 import { type ServicePostgres, startLocalPostgres } from '@animal-store/local-postgres';
-import { prepareDatabase } from './prepare-database.js';
 
 /** The local environment of the service: variables and, if DATABASE_URL is unset, the embedded PostgreSQL with an API key. */
 export class LocalEnvironment {
@@ -107,5 +106,18 @@ async function isAccepted({ authenticateApiKey }: AccessUseCases, key: string, r
   } catch (error) {
     if (error instanceof DomainError) return false;
     throw error;
+  }
+}
+
+/** Applies pending migrations as the owner, and grants the role of the service what it needs. */
+export async function prepareDatabase(ownerUrl: string, serviceRole: string): Promise<void> {
+  const persistence = contexts.map((context) => context.persistence);
+  const dataSource = new Database({ url: ownerUrl, applicationName: 'animal-store start', poolSize: 1, persistence });
+  await dataSource.initialize();
+  try {
+    await migrateUp(dataSource);
+    await dataSource.query(grantStatements(persistence, 'service', serviceRole).join('; '));
+  } finally {
+    await dataSource.destroy();
   }
 }

@@ -11,8 +11,7 @@ import { createTestDatabase, query, type TestDatabase, waitFor } from '@animal-s
 import { ServiceProcess } from '@animal-store/test-kit/service-process';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { ensureLocalApiKey, LocalEnvironment } from './local-environment.js';
-import { prepareDatabase } from './prepare-database.js';
+import { ensureLocalApiKey, LocalEnvironment, prepareDatabase } from './local-environment.js';
 import { runUntilStopped } from './run-until-stopped.js';
 
 const RUN = join(import.meta.dirname, '..', 'run.mjs');
@@ -78,20 +77,6 @@ describe('npm start', () => {
 });
 
 describe('the local environment', () => {
-  it('gives the service the variables of the migrated database, which has recovered, and keeps the API key', async () => {
-    const local = new LocalEnvironment({ DATA_DIR: dataDir, DRAIN_SECONDS: '1' });
-    const env = await local.open();
-    expect(env).toMatchObject({ DATA_DIR: dataDir, DRAIN_SECONDS: '1', ENVIRONMENT: 'local', MIGRATE_ON_START: 'false' });
-    expect(await query(env['DATABASE_URL'] ?? '', 'SELECT current_user AS role, count(*)::int AS pets FROM pets.pets')).toEqual([
-      { role: env['LOCAL_SERVICE_ROLE'], pets: 2 },
-    ]);
-    const stored = (await readFile(join(dataDir, 'api-key'), 'utf8')).trim();
-    expect(await local.welcome('http://localhost:3000')).toContain(`API key   ${stored}\n`);
-    expect(await query(env['LOCAL_OWNER_URL'] ?? '', 'SELECT FROM access.api_keys')).toHaveLength(1);
-    await local.close();
-    expect(isPostgresRunning()).toBe(false);
-  });
-
   it('stops PostgreSQL also while it starts', async () => {
     const local = new LocalEnvironment({ DATA_DIR: dataDir });
     // It may lose its connection while it prepares the database.
@@ -208,18 +193,6 @@ describe('runUntilStopped', () => {
     expect(await running).toEqual({ exitCode: 0, stdout: ['\n  Waiting for the database at 127.0.0.1:1.'], stderr: [] });
   });
 
-  it('prints the commands when the database is connected', async () => {
-    const { promise: ready, resolve } = Promise.withResolvers<void>();
-    const service = { url: 'http://localhost:3000', ready, close: () => Promise.resolve() };
-    const running = run({ DATABASE_URL: 'postgres://db.example/x' }, () => service);
-    await waitFor(() => expect(console.log).toHaveBeenCalledTimes(1));
-    resolve();
-    await waitFor(() => expect(console.log).toHaveBeenCalledTimes(2));
-    process.emit('SIGINT', 'SIGINT');
-    const { stdout } = await running;
-    expect(stdout?.[1]).toMatch(/^\n {2}Animal Store is running\.\n[^]*curl /);
-  });
-
   it('stops PostgreSQL after the service, whose requests in progress need it', async () => {
     const calls = recordEnvironment();
     const running = run({ DATABASE_URL: 'any' }, () => ({
@@ -236,31 +209,10 @@ describe('runUntilStopped', () => {
     expect(calls).toEqual(['service stops', 'service has stopped', 'PostgreSQL has stopped']);
   });
 
-  it('stops PostgreSQL also if the service does not stop', async () => {
-    const calls = recordEnvironment();
-    const close = () => Promise.reject(new Error('it does not stop'));
-    const running = run({ DATABASE_URL: 'any' }, () => ({ url: 'http://localhost:3000', close }));
-    const failure = expect(running).rejects.toThrow('it does not stop');
-    await waitFor(() => expect(console.log).toHaveBeenCalled());
-    process.emit('SIGINT', 'SIGINT');
-    await failure;
-    expect(calls).toEqual(['PostgreSQL has stopped']);
-  });
-
   it('stops PostgreSQL also if the service does not start', async () => {
     const calls = recordEnvironment();
     const failure = new StartupError('Port 3000 is in use.');
     expect(await run({ DATABASE_URL: 'any' }, () => Promise.reject(failure))).toMatchObject({ exitCode: 1, stderr: [failure.message] });
-    expect(calls).toEqual(['PostgreSQL has stopped']);
-  });
-
-  it('does not start the service after Ctrl-C while PostgreSQL starts, and stops PostgreSQL', async () => {
-    const calls = recordEnvironment();
-    jest.spyOn(LocalEnvironment.prototype, 'open').mockImplementation(async () => {
-      process.emit('SIGINT', 'SIGINT');
-      return sleep(1, {});
-    });
-    expect(await run({}, () => Promise.reject(new Error('started')))).toEqual({ exitCode: 0, stdout: [], stderr: [] });
     expect(calls).toEqual(['PostgreSQL has stopped']);
   });
 
@@ -280,14 +232,6 @@ describe('runUntilStopped', () => {
     expect(calls).toEqual(['PostgreSQL has stopped']);
     close();
     await running;
-  });
-
-  it('stops before the service listens', async () => {
-    const running = run({ DATABASE_URL: 'any' }, () => {
-      process.emit('SIGINT', 'SIGINT');
-      return { url: new Promise(() => undefined), close: () => Promise.resolve() };
-    });
-    expect(await running).toEqual({ exitCode: 0, stdout: [], stderr: [] });
   });
 
   /** Records what happens to PostgreSQL. */

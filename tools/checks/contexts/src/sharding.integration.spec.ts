@@ -141,24 +141,6 @@ describe('Citus', () => {
     expect(violations.filter(([, found]) => found.length > 0)).toEqual([]);
   });
 
-  it.each([
-    ['creates a pet', /INSERT INTO "pets"\."pets"/],
-    ['records a key', /INSERT INTO "pets"\."idempotency_keys"/],
-    ['finds a key', /^\s*SELECT requested\.ordinal/],
-    ['finds a pet', /FROM "pets"\."pets" WHERE "id" = \$1/],
-    ['finds pets', /FROM "pets"\."pets" WHERE "id" = ANY/],
-    ['lists pets', /string_agg.*FROM "pets"\."pets" WHERE "id" >=/s],
-    ['lists pets by status', /string_agg.*FROM "pets"\."pets" WHERE \("status", "id"\) >=/s],
-    ['deletes expired keys', /DELETE FROM "pets"\."idempotency_keys"/],
-    ['locks a key', /FOR UPDATE/],
-    ['locks a client', /FOR NO KEY UPDATE/],
-    ['writes the audit trail', /INSERT INTO "access"\."audit_events"/],
-    ['notes the use of a key', NOTES_USE],
-    ['migrates', /CREATE TABLE pets\.pets/],
-  ])('the statement that %s has been checked', (_what, pattern) => {
-    expect([...sent].some((sql) => pattern.test(sql))).toBe(true);
-  });
-
   it('gets the identifier with each insert', () => {
     const tables = [...shards]
       .filter(([, column]) => column === 'id')

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { formatFiles, generateFiles, installPackagesTask, OverwriteStrategy, type Tree } from '@nx/devkit';
 import { type ContextNames, namesOfContext } from '../names.ts';
-import { updateOpenApi } from '../update-openapi.ts';
-import { LIBRARIES } from './libraries.ts';
-import { assertFree, registerContext } from './register-context.ts';
+import { updateOpenApi } from '../tree.ts';
+import { assertFree, LIBRARIES, registerContext } from './register-context.ts';
 
 const FILES = join(import.meta.dirname, 'files');
 /** The name of a context may be that of a file in a shared folder. */

@@ -2,7 +2,29 @@ import { type Tree, updateJson } from '@nx/devkit';
 import type { ContextNames, ResourceNames } from '../names.ts';
 import { addImport, addLine, exportsOf } from '../source-edits.ts';
 import { editFile, readText } from '../tree.ts';
-import { LIBRARIES } from './libraries.ts';
+
+interface Library {
+  readonly layer: string;
+  /** The libraries that it and its specs import, as relative folders. */
+  readonly references: readonly string[];
+  readonly hasSpecs: boolean;
+}
+
+export const LIBRARIES: readonly Library[] = [
+  { layer: 'contract', references: [], hasSpecs: false },
+  { layer: 'domain', references: ['../../kernel'], hasSpecs: true },
+  { layer: 'application', references: ['../../kernel', '../domain'], hasSpecs: true },
+  {
+    layer: 'infrastructure',
+    references: ['../../kernel', '../domain', '../contract', '../../test-kit', '../../database'],
+    hasSpecs: true,
+  },
+  {
+    layer: 'http',
+    references: ['../infrastructure', '../application', '../../kernel', '../domain', '../contract', '../../http-kit'],
+    hasSpecs: false,
+  },
+];
 
 export const CLIENT = 'libs/client/src';
 const CONTEXTS = 'apps/api/src/registered-contexts.ts';

@@ -2,9 +2,8 @@ import { join } from 'node:path';
 import { formatFiles, generateFiles, OverwriteStrategy, type Tree } from '@nx/devkit';
 import { nextTimestamp } from '../migration/migration.generator.ts';
 import { assertDistinct, camelCase, namesOfContext, pascalCase, type ResourceNames, snakeCase } from '../names.ts';
-import { updateOpenApi } from '../update-openapi.ts';
 import { exportsOf } from '../source-edits.ts';
-import { assertContext, readText } from '../tree.ts';
+import { assertContext, readText, updateOpenApi } from '../tree.ts';
 import { assertFreeInClient, CLIENT } from '../context/register-context.ts';
 import { isDistributed, registerResource } from './register-resource.ts';
 
