@@ -2,9 +2,9 @@ import type { EventDefinition } from '@animal-store/kernel';
 import type { DatabaseError } from 'pg';
 import type { EntityMetadata } from 'typeorm';
 import type { DatabasePool } from '../connection/database-pool.js';
-import { isRowError } from '../connection/error-meaning.js';
-import { retryRead } from '../connection/retry.js';
-import { Batcher, type BatchSlots } from '../statements/batcher.js';
+import { isConflict, isRowError } from '../connection/error-meaning.js';
+import { retryConflict, retryRead } from '../connection/retry.js';
+import { Batcher, BatchSlots } from '../statements/batcher.js';
 import {
   findRecordedStatement,
   insertManyStatement,
@@ -15,13 +15,14 @@ import {
 } from '../statements/insert-statements.js';
 import { arraysOf, type PreparedStatement, type Values } from '../statements/prepared-statement.js';
 import type { Sharding } from '../statements/sharding.js';
-import type { Table } from '../statements/table.js';
-import { uniqueColumnsOf } from '../statements/unique-columns.js';
-import { AloneQueue, isWaiting } from './alone.js';
+import { type Table, uniqueColumnsOf } from '../statements/table.js';
 import { keyTableOf } from './idempotency-keys.js';
 
 const MAX_INSERTS = 128;
+/** Connections for rows that run alone. */
+const MAX_ALONE = 2;
 const UNIQUE_VIOLATION = '23505';
+const LOCK_NOT_AVAILABLE = '55P03';
 
 export interface InsertCall {
   readonly request: object;
@@ -153,4 +154,40 @@ export class BatchedInserts<Result> {
     const { code, schema, table } = error as Partial<DatabaseError>;
     return code === UNIQUE_VIOLATION && sharding.tableOf(table) === keys?.tableName && schema === (keys?.schema ?? 'public');
   }
+}
+
+/**
+ * Runs calls that would delay or fail a batch, each alone and few at a time. A call that still waits for a lock of another transaction goes to
+ * the end of the queue, so that it delays neither the batches nor for long the others.
+ */
+class AloneQueue {
+  private readonly slots = new BatchSlots(MAX_ALONE);
+
+  /** @param maxWaitMs after this time, a call fails that waits for a lock */
+  constructor(private readonly maxWaitMs: number) {}
+
+  async run<Result>(call: () => Promise<Result>): Promise<Result> {
+    const deadline = performance.now() + this.maxWaitMs;
+    for (;;) {
+      await new Promise<void>((begin) => {
+        this.slots.acquire(begin);
+      });
+      try {
+        return await retryConflict(call);
+      } catch (error) {
+        if (!isLockTimeout(error) || performance.now() > deadline) throw error;
+      } finally {
+        this.slots.release(false);
+      }
+    }
+  }
+}
+
+/** Whether a statement, which had no effect, waited for another transaction. */
+function isWaiting(error: unknown): boolean {
+  return isLockTimeout(error) || isConflict(error);
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return (error as { code?: unknown }).code === LOCK_NOT_AVAILABLE;
 }

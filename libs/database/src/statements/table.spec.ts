@@ -8,18 +8,21 @@ import {
   DeleteDateColumn,
   Entity,
   type EntityMetadata,
+  Exclusion,
   Generated,
+  Index,
   JoinColumn,
   ManyToOne,
   PrimaryColumn,
   PrimaryGeneratedColumn,
   TableInheritance,
+  Unique,
   UpdateDateColumn,
   VersionColumn,
   VirtualColumn,
 } from 'typeorm';
 import { keyTableOf } from '../batching/idempotency-keys.js';
-import { Table } from './table.js';
+import { Table, uniqueColumnsOf } from './table.js';
 
 @Entity({ name: 'order "lines"' })
 class OrderLineEntity {
@@ -88,6 +91,37 @@ function entityWith(...decorators: ((target: object, property: string) => void)[
   return ValueEntity;
 }
 
+abstract class RoomEntity extends IdentifiedEntity {
+  @Column('text')
+  building!: string;
+
+  @Column('integer', { name: 'Number' })
+  number!: number;
+
+  @Column('bigint', { name: 'starts_at' })
+  startsAt!: bigint;
+}
+
+@Entity()
+@Unique('number_key', ['number', 'building'])
+@Index('start_idx', ['startsAt'], { unique: true })
+@Index('building_idx', ['building'])
+@Exclusion('no_overlap', 'USING gist (int8range(starts_at, starts_at + "Number") WITH &&, building WITH =, missing WITH =)')
+class BookedRoomEntity extends RoomEntity {}
+
+@Entity()
+@Unique('first_key', ['number'])
+@Unique('deferred_key', ['building'], { deferrable: 'INITIALLY DEFERRED' })
+class DeferredRoomEntity extends RoomEntity {}
+
+@Entity()
+@Unique('first_key', ['number'])
+@Exclusion('deferred_exclusion', 'building WITH =', { deferrable: 'INITIALLY DEFERRED' })
+class DeferredExclusionEntity extends RoomEntity {}
+
+@Entity()
+class FreeRoomEntity extends RoomEntity {}
+
 const transformer = { to: (value: unknown) => value, from: (value: unknown) => value };
 const VALUES: [string, new () => object][] = [
   ['a transformer', entityWith(Column('text', { transformer }))],
@@ -141,6 +175,7 @@ beforeAll(async () => {
     ParentEntity,
     ChildOfParentEntity,
     TimeEntity,
+    ...[BookedRoomEntity, DeferredRoomEntity, DeferredExclusionEntity, FreeRoomEntity],
     ...VALUES.map(([, entity]) => entity),
   ];
   const dataSource = new DataSource({ type: 'postgres', entities });
@@ -180,3 +215,18 @@ describe('an entity of BatchedRepository', () => {
     expect(() => keyTableOf(metadataOf(TextIdEntity))).toThrow('TextIdEntity must have a column for the property clientId.');
   });
 });
+
+function columnsOf(entity: new () => RoomEntity) {
+  const metadata = metadataOf(entity);
+  return uniqueColumnsOf(metadata, new Table(metadata));
+}
+
+it('the unique columns of an entity are those of unique constraints, unique indexes and exclusion constraints, in their order', () => {
+  const { columns = [], hasExclusion } = columnsOf(BookedRoomEntity) ?? {};
+  expect(columns.map(({ property }) => property)).toEqual(['number', 'building', 'startsAt', 'id']);
+  expect(hasExclusion).toBe(true);
+});
+
+it.each([DeferredRoomEntity, DeferredExclusionEntity, FreeRoomEntity])('%p has none that an INSERT … ON CONFLICT supports', (entity) =>
+  expect(columnsOf(entity)).toBeUndefined(),
+);
