@@ -1,7 +1,6 @@
 import { redactKeys } from '@animal-store/access-domain';
 import type { PublicUrl } from '@animal-store/http-kit';
 import { DomainError, type ErrorDefinition, type ErrorKind } from '@animal-store/kernel';
-import type { FastifyContextConfig, FastifyRequest } from 'fastify';
 import { HttpError, type HttpErrorDefinition } from './http-errors.js';
 
 /** The body of every error response. */
@@ -41,17 +40,4 @@ export function defaultErrorBody(definition: ErrorDefinition | HttpErrorDefiniti
 /** Returns the `Link` header (RFC 8288) with the URL of the explanation of an error code, or undefined without DOCS_URL. */
 export function helpLink({ docs }: Pick<PublicUrl, 'docs'>, code: string): string | undefined {
   return docs === undefined ? undefined : `<${docs}/guides/errors.html#${code}>; rel="help"`;
-}
-
-/** Returns `Link` with the help link and, on a deprecated route, the deprecation headers, which its hook may not have set yet. */
-export function errorHeaders(request: FastifyRequest, help: string | undefined): Readonly<Record<string, string>> {
-  const announcement = announcementOf(request);
-  if (help === undefined) return announcement ?? {};
-  return announcement ? { ...announcement, link: `${announcement.link}, ${help}` } : { link: help };
-}
-
-/** Returns the deprecation headers of a deprecated route. Nest responds with 404, as to an unknown path, if a path parameter is empty. */
-export function announcementOf({ routeOptions, params }: FastifyRequest): FastifyContextConfig['announcement'] {
-  const { announcement: announced } = routeOptions.config;
-  return announced && !Object.values(params as object).includes('') ? announced : undefined;
 }

@@ -20,23 +20,16 @@ beforeEach(() => {
 /** Returns the response to a request whose handler throws. */
 function respondTo(
   exception: unknown,
-  {
-    url = '/v1/pets',
-    method = 'GET',
-    is404 = false,
-    params = {},
-    announcement = undefined as object | undefined,
-    headerViolations = undefined as string[] | undefined,
-  } = {},
+  { url = '/v1/pets', method = 'GET', is404 = false, headerViolations = undefined as string[] | undefined } = {},
 ) {
-  const routeOptions = { config: { announcement } };
-  const request = { id: 'r1', url, method, params, is404, routeOptions, headerViolations, errorCode: undefined };
+  const request = { id: 'r1', url, method, is404, headerViolations, errorCode: undefined };
   const headers: Record<string, string> = {};
   const response: { status?: number; text?: string } = {};
   let serialise: (body: unknown) => string = () => 'not serialised';
   const reply = {
     header: (name: string, value: string) => reply.headers({ [name]: value }),
     headers: (added: Record<string, string>) => (Object.assign(headers, added), reply),
+    removeHeader: (name: string) => (Reflect.deleteProperty(headers, name), reply),
     code: (status: number) => ((response.status = status), reply),
     serializer: (serializer: typeof serialise) => ((serialise = serializer), reply),
     send: (body: unknown) => ((response.text = serialise(body)), reply),
@@ -71,22 +64,6 @@ describe('the response', () => {
     expect(messageOf(new DomainError(INVALID_REQUEST, 'name is empty'))).toBe('a; b; name is empty');
     expect(messageOf(new DomainError(INVALID_REQUEST, 'a'))).toBe('a; b');
     expect(messageOf(new DomainError(SERVICE_UNAVAILABLE, 'Down.'))).toBe('Down.');
-  });
-
-  it('on a deprecated route also has the headers of the deprecation', () => {
-    const announcement = {
-      deprecation: '@1764892800',
-      sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
-      link: '</v1/pets>; rel="successor-version"',
-    };
-    expect(respondTo(new DomainError(INVALID_REQUEST), { announcement }).headers).toMatchObject({
-      deprecation: announcement.deprecation,
-      sunset: announcement.sunset,
-      link: '</v1/pets>; rel="successor-version", <https://docs.test/guides/errors.html#invalid_request>; rel="help"',
-    });
-    expect(announcement.link).toBe('</v1/pets>; rel="successor-version"');
-    const empty = respondTo(new NotFoundException(), { announcement, params: { petId: '' } });
-    expect(empty.headers).not.toHaveProperty('deprecation');
   });
 
   it('to a patch of an unsupported type names the supported types', () => {

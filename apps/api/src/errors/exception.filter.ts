@@ -5,7 +5,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { LOGGER } from '../observability/logger.js';
-import { errorBody, errorHeaders, helpLink } from './error-response.js';
+import { errorBody, helpLink } from './error-response.js';
 import { ACCEPT_PATCH, errorOfStatus, HTTP_ERRORS, HttpError, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from './http-errors.js';
 
 /** The methods of a path, as the value of Allow. */
@@ -30,7 +30,10 @@ export class ApiExceptionFilter implements ExceptionFilter {
     const body = errorBody(error);
     if (body.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
     if ('definition' in error && error.definition === HTTP_ERRORS.unsupportedPatch) reply.header('accept-patch', ACCEPT_PATCH);
-    reply.headers(errorHeaders(request, helpLink(this.publicUrl, body.code)));
+    const help = helpLink(this.publicUrl, body.code);
+    // A link of the page that could not be sent must not stay.
+    if (help === undefined) reply.removeHeader('link');
+    else reply.header('link', help);
     request.errorCode = body.code;
     // Errors that were thrown on purpose only appear in the request's log line.
     if (body.status >= 500 && error !== exception)

@@ -1,6 +1,5 @@
 import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
-import { Server as NetServer, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Socket } from 'node:net';
 import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance } from 'fastify';
 import { HEADER_SECTION_BYTES, HTTP_ERRORS, HttpError, type RequestError, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
@@ -9,8 +8,6 @@ import { declaresTooLargeBody } from './request-body.js';
 
 /** How long a client has to read the last response: a reset would discard what it has not read. */
 const LINGER_MS = 2_000;
-/** How long the first request of a new connection is awaited when the process stops. */
-const FIRST_REQUEST_MS = 100;
 /** Share of the maximum: so many connections above it get a 503, and Node.js destroys further ones. */
 const SHARE_REFUSED = 1 / 100;
 
@@ -280,16 +277,4 @@ function mayHaveDroppedBytes({ headers, socket }: IncomingMessage): boolean {
   const received = parser?.getCurrentBuffer?.() ?? '';
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   return hasBody || received.indexOf(END_OF_HEAD) !== received.length - END_OF_HEAD.length;
-}
-
-/**
- * Accepts no further connections and closes idle ones. Resolves when all connections are closed. `close` of node:http also ends the
- * checks of headersTimeout and requestTimeout, so a half-received request would keep the process alive.
- */
-export async function stopListening(server: Server): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  NetServer.prototype.close.call(server, () => resolve());
-  await sleep(FIRST_REQUEST_MS);
-  server.closeIdleConnections();
-  await promise;
 }

@@ -1,32 +1,21 @@
-import type { Deprecation, PublicUrl } from '@animal-store/http-kit';
-import type { FastifyInstance, onRequestHookHandler } from 'fastify';
-import { announcementOf } from '../errors/error-response.js';
+import type { PublicUrl } from '@animal-store/http-kit';
+import type { FastifyInstance, onSendHookHandler } from 'fastify';
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The headers that announce the deprecation of the route. */
-    announcement?: Readonly<Record<'deprecation' | 'sunset' | 'link', string>>;
-  }
-}
-
-/** Adds Deprecation, Sunset and the successor's Link to every response of a deprecated route. */
+/** Adds Deprecation, Sunset and the successor's Link to every response of a deprecated route, errors of hooks included. */
 export function announceDeprecations(fastify: FastifyInstance, publicUrl: PublicUrl): void {
   fastify.addHook('onRoute', (route) => {
-    const deprecation = route.config?.deprecation;
-    if (!deprecation) return;
-    route.config = { ...route.config, announcement: announcement(deprecation, publicUrl) };
-    const announce: onRequestHookHandler = (request, reply, done) => {
-      reply.headers(announcementOf(request) ?? {});
-      done();
+    if (!route.config?.deprecation) return;
+    const { deprecatedAt, removedAt, successor } = route.config.deprecation;
+    const headers = { deprecation: `@${String(deprecatedAt.getTime() / 1000)}`, sunset: removedAt.toUTCString() };
+    const link = `<${publicUrl.of(successor)}>; rel="successor-version"`;
+    const announce: onSendHookHandler = ({ params }, reply, payload, done) => {
+      // Nest responds with 404, as to an unknown path, if a path parameter is empty.
+      if (!Object.values(params as object).includes('')) {
+        const others = reply.getHeader('link') as string | undefined;
+        reply.headers(headers).header('link', others === undefined ? link : `${link}, ${others}`);
+      }
+      done(null, payload);
     };
-    route.onRequest = [announce, ...[route.onRequest ?? []].flat()];
+    route.onSend = [announce, ...[route.onSend ?? []].flat()];
   });
-}
-
-function announcement({ deprecatedAt, removedAt, successor }: Deprecation, publicUrl: PublicUrl) {
-  return {
-    deprecation: `@${String(deprecatedAt.getTime() / 1000)}`,
-    sunset: removedAt.toUTCString(),
-    link: `<${publicUrl.of(successor)}>; rel="successor-version"`,
-  };
 }

@@ -7,12 +7,12 @@ it('a shared representation has one tag per Link header', async () => {
   const server = fastify();
   server.decorateReply('representation', undefined);
   addEntityTags(server);
-  const shared: Representation = { content: '[]' };
+  const shared: Representation = { text: '[]' };
   server.get('/', { config: { revalidated: true } }, (request, reply) => {
     const { link } = request.query as { link?: string };
     reply.representation = shared;
     if (link !== undefined) reply.header('link', link);
-    return reply.send(shared.content);
+    return reply.send(shared.text);
   });
   const tagOf = async (query: string) => (await server.inject(`/${query}`)).headers.etag;
   const tags = [await tagOf(''), await tagOf('?link=a'), await tagOf('?link=b')];

@@ -1,7 +1,7 @@
 import { entityTagOf, matchesStrongly } from '@animal-store/http-kit';
 import { DomainError, PRECONDITION_FAILED } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import type { Representation } from './json-adapter.js';
 
 /**
@@ -11,61 +11,51 @@ import type { Representation } from './json-adapter.js';
 export function addEntityTags(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
     const hooks = [route.onSend ?? []].flat();
-    if (route.config?.conditional) hooks.unshift(addEntityTagOfChange);
-    if (route.config?.revalidated) hooks.unshift(addEntityTag);
+    if (route.config?.revalidated) hooks.unshift(revalidate);
+    else if (route.config?.conditional) hooks.unshift(addEntityTag);
     if (route.method === 'HEAD') hooks.push(removeContentLength);
     route.onSend = hooks;
   });
 }
 
-type Done = (error: Error | null, payload?: unknown) => void;
-
 /** Removes the Content-Length that Fastify sets on each response to HEAD: a 204 has none, and a 304 would need that of the 200 (RFC 9110, section 8.6). */
-function removeContentLength(_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done): void {
+const removeContentLength: onSendHookHandler = (_request, reply, payload, done) => {
   if (reply.statusCode === 204 || reply.statusCode === 304) reply.removeHeader('content-length');
   done(null, payload);
-}
+};
 
-function addEntityTag(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done): void {
+const addEntityTag: onSendHookHandler = (_request, reply, payload, done) => {
+  const { representation, statusCode } = reply;
+  if (representation && (statusCode === 200 || statusCode === 201)) reply.header('etag', entityTag(representation, reply));
+  done(null, payload);
+};
+
+const revalidate: onSendHookHandler = ({ headers, method }, reply, payload, done) => {
   const { representation } = reply;
   if (reply.statusCode !== 200 || !representation) {
     done(null, payload);
     return;
   }
-  const tag = entityTag(representation, reply.getHeader('link') as string | undefined);
-  const required = request.headers['if-match'];
-  if (required !== undefined) {
-    try {
-      if (!matchesStrongly(required, tag)) {
-        throw new DomainError(PRECONDITION_FAILED, 'If-Match does not contain the current ETag; remove the header.');
-      }
-    } catch (error) {
-      done(error as DomainError);
-      return;
-    }
+  const tag = entityTag(representation, reply);
+  const { 'if-match': required, 'if-none-match': known } = headers;
+  try {
+    if (required !== undefined && !matchesStrongly(required, tag))
+      throw new DomainError(PRECONDITION_FAILED, 'If-Match does not contain the current ETag; remove the header.');
+  } catch (error) {
+    done(error as DomainError);
+    return;
   }
   reply.header('etag', tag);
-  const known = request.headers['if-none-match'];
-  if (known !== undefined && matches(known, tag)) {
-    reply.code(304).removeHeader('content-type').removeHeader('content-encoding');
-    done(null, request.method === 'HEAD' ? '' : null);
-  } else {
-    done(null, payload);
-  }
-}
+  const isKnown = known !== undefined && matches(known, tag);
+  if (isKnown) reply.code(304).removeHeader('content-type').removeHeader('content-encoding');
+  done(null, isKnown ? (method === 'HEAD' ? '' : null) : payload);
+};
 
-function addEntityTagOfChange(_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done): void {
-  const { representation, statusCode } = reply;
-  if (representation && (statusCode === 200 || statusCode === 201)) {
-    reply.header('etag', entityTag(representation, reply.getHeader('link') as string | undefined));
-  }
-  done(null, payload);
-}
-
-function entityTag(representation: Representation, link: string | undefined): string {
-  const { content, entityTag: known } = representation;
+function entityTag(representation: Representation, reply: FastifyReply): string {
+  const link = reply.getHeader('link') as string | undefined;
+  const { text, entityTag: known } = representation;
   if (known && known.link === link) return known.value;
-  const value = entityTagOf(content, link);
+  const value = entityTagOf(text, link);
   representation.entityTag = { value, link };
   return value;
 }

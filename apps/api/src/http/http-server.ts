@@ -32,10 +32,10 @@ export class HttpServer {
     this.publicUrl = publicUrl;
     this.fastify = server;
 
-    // Hooks on routes, before Nest adds its routes.
+    // Hooks on routes, before Nest adds its routes. Entity tags depend on Link.
     this.routes.recordRoutesOf(server);
-    announceDeprecations(server, publicUrl);
     addEntityTags(server);
+    announceDeprecations(server, publicUrl);
 
     // First, because a later hook may respond, and its response may be the last one of its connection.
     endConnections(server, this.draining);

@@ -1,8 +1,11 @@
+import type { Server } from 'node:http';
+import { Server as NetServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PublicUrl } from '@animal-store/http-kit';
 import { type BeforeApplicationShutdown, type DynamicModule, Global, Inject, Module, type OnModuleDestroy } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Routes } from '../errors/exception.filter.js';
-import { Draining, stopListening } from './connection.js';
+import { Draining } from './connection.js';
 import type { JsonAdapter } from './json-adapter.js';
 import type { HttpServer } from './http-server.js';
 import { RouteTable } from './routes.js';
@@ -41,4 +44,19 @@ export class HttpModule implements OnModuleDestroy, BeforeApplicationShutdown {
   async beforeApplicationShutdown(): Promise<void> {
     await this.stopped;
   }
+}
+
+/** How long the first request of a new connection is awaited when the process stops. */
+const FIRST_REQUEST_MS = 100;
+
+/**
+ * Accepts no further connections and closes idle ones. Resolves when all connections are closed. `close` of node:http also ends the
+ * checks of headersTimeout and requestTimeout, so a half-received request would keep the process alive.
+ */
+async function stopListening(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  NetServer.prototype.close.call(server, () => resolve());
+  await sleep(FIRST_REQUEST_MS);
+  server.closeIdleConnections();
+  await promise;
 }

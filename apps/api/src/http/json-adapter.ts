@@ -4,10 +4,10 @@ import { StreamableFile } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** A response body as it is sent. */
-export interface Representation<Content = string | Buffer> {
-  readonly content: Content;
-  /** Computed on first use, from the content and the Link header of the response, which `link` holds. */
+/** JSON text as it is sent. Concurrent requests for the same page share it. */
+export interface Representation {
+  readonly text: string;
+  /** Computed on first use, from the text and the Link header of the response, which `link` holds. */
   entityTag?: { readonly value: string; readonly link: string | undefined };
 }
 
@@ -16,13 +16,6 @@ declare module 'fastify' {
     /** The body of a response that may get an ETag. */
     representation: Representation | undefined;
   }
-}
-
-/** A property of the JsonText instead of a WeakMap, whose entries V8 frees only when it collects the old generation. */
-const REPRESENTATION = Symbol('representation');
-
-interface SentJsonText extends JsonText {
-  [REPRESENTATION]?: Representation<string> | undefined;
 }
 
 /** Sends the objects that handlers return as JSON with exact integers, and a JsonText unchanged. FastifyAdapter sends text and bytes. */
@@ -35,20 +28,15 @@ export class JsonAdapter extends FastifyAdapter {
   override reply(response: FastifyReply, body: unknown, statusCode?: number): FastifyReply {
     if (typeof body !== 'object' || body === null || isBytes(body)) return super.reply(response, body, statusCode);
     if (statusCode !== undefined) response.code(statusCode);
-    const representation = body instanceof JsonText ? representationOf(body) : { content: toJson(body) };
-    response.representation = representation;
-    return sendJson(response, representation.content);
+    // A JsonText gets the entity tag as a property: V8 frees the entries of a WeakMap only when it collects the old generation.
+    response.representation = body instanceof JsonText ? body : { text: toJson(body) };
+    return sendJson(response, response.representation.text);
   }
 }
 
 /** Whether Fastify sends the body as bytes, and does not serialise it. */
 function isBytes(body: object): boolean {
   return body instanceof StreamableFile || body instanceof Stream || body instanceof ReadableStream || ArrayBuffer.isView(body);
-}
-
-/** Returns the one representation of a JsonText, which concurrent requests for the same page share. */
-function representationOf(body: SentJsonText): Representation<string> {
-  return (body[REPRESENTATION] ??= { content: body.text });
 }
 
 const identity = (text: unknown): string => text as string;

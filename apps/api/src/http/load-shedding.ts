@@ -24,10 +24,20 @@ export function shedLoad(
   metrics: Pick<Metrics, 'observe'>,
   shed: Pick<ShedRequests, 'count'>,
 ): void {
-  const lag = new EventLoopLag();
   let inFlight = 0;
   /** Responses that have not been handed to the operating system. */
   let unsent = 0;
+
+  /** How late timers fire: the smaller delay of the last two. A single late one is the start of the process or a pause of the machine. */
+  let lagMs = 0;
+  let latestMs = 0;
+  let dueAt = performance.now() + LAG_SAMPLE_MS;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    lagMs = Math.min(now - dueAt, latestMs);
+    latestMs = now - dueAt;
+    dueAt = now + LAG_SAMPLE_MS;
+  }, LAG_SAMPLE_MS).unref();
 
   const end = (reply: FastifyReply) => {
     if (!reply.isInFlight) return;
@@ -46,7 +56,7 @@ export function shedLoad(
     // So that a busy process is not restarted.
     if (url.startsWith('/health/') && PROBE.test(url)) return undefined;
     if (inFlight >= maxInFlight) return 'in_flight';
-    if (lag.ms > maxEventLoopLagMs) return 'event_loop_lag';
+    if (lagMs > maxEventLoopLagMs) return 'event_loop_lag';
     inFlight++;
     unsent++;
     reply.isInFlight = true;
@@ -69,27 +79,8 @@ export function shedLoad(
     done(null, payload);
   });
   server.addHook('onClose', (_server, done) => {
-    lag.stop();
+    clearInterval(timer);
     done();
   });
   metrics.observe('http_requests_in_flight', 'Requests that are being processed.', () => inFlight);
-}
-
-/** Measures how late timers fire. A single late one does not count: it is the start of the process or a pause of the machine. */
-class EventLoopLag {
-  /** The smaller delay of the last two timers. */
-  ms = 0;
-  private latestMs = 0;
-  private dueAt = performance.now() + LAG_SAMPLE_MS;
-  private readonly timer = setInterval(() => {
-    const now = performance.now();
-    const lateMs = now - this.dueAt;
-    this.ms = Math.min(lateMs, this.latestMs);
-    this.latestMs = lateMs;
-    this.dueAt = now + LAG_SAMPLE_MS;
-  }, LAG_SAMPLE_MS).unref();
-
-  stop(): void {
-    clearInterval(this.timer);
-  }
 }
