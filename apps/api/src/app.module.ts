@@ -15,7 +15,7 @@ import type { Observability } from './observability/observability.js';
 import type { Config } from './process/config.js';
 import { HealthModule } from './process/health.module.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
-import { RateLimitModule } from './rate-limit/rate-limit.module.js';
+import { RateLimits } from './rate-limit/rate-limits.js';
 import { ReferenceModule } from './reference/reference.module.js';
 import { PreferenceGuard, ValidationPipe } from './validation/validation.pipe.js';
 
@@ -33,7 +33,7 @@ export interface AppModuleOptions {
   providers: [
     // Guards run in this order. ScopesGuard follows RateLimitGuard, so that requests that end with 403 count too.
     { provide: APP_GUARD, useExisting: AuthenticationGuard },
-    { provide: APP_GUARD, useExisting: RateLimitGuard },
+    { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_GUARD, useClass: ScopesGuard },
     { provide: APP_GUARD, useClass: PreferenceGuard },
     { provide: APP_GUARD, useClass: PreconditionGuard },
@@ -49,7 +49,6 @@ export class AppModule {
         // Nest closes them in the reverse order: the contexts' work in the background, then connections of clients, then those to PostgreSQL.
         DatabaseModule.forRoot(config, contexts, observability),
         HttpModule.forRoot(server),
-        RateLimitModule.forRoot(config),
         AuthenticationModule,
         HealthModule,
         ReferenceModule.forRoot(config, contexts),
@@ -59,8 +58,9 @@ export class AppModule {
         { provide: Clock, useValue: clock },
         { provide: LOGGER, useValue: observability.logger },
         { provide: Metrics, useValue: observability.metrics },
+        { provide: RateLimits, useValue: new RateLimits(config, observability.logger, observability.metrics) },
       ],
-      exports: [Clock, LOGGER, Metrics],
+      exports: [Clock, LOGGER, Metrics, RateLimits],
     };
   }
 }

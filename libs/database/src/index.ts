@@ -4,16 +4,7 @@ export type { Persistence, Privileges, Subscription } from './persistence.js';
 
 // connection: opens connections, and explains their errors.
 export { DatabaseClient } from './connection/database-client.js';
-export {
-  formatServer,
-  nameOfParameter,
-  parseDatabaseUrl,
-  percentDecode,
-  readCertificates,
-  readSecretUrl,
-  type SecretUrl,
-  splitUrls,
-} from './connection/database-url.js';
+export { formatServer, parseDatabaseUrl, readCertificates, readSecretUrl, type SecretUrl, splitUrls } from './connection/database-url.js';
 export { isDatabaseUnavailable } from './connection/error-meaning.js';
 export { repeat, retryRead } from './connection/retry.js';
 export { durabilityRisk } from './connection/session-settings.js';

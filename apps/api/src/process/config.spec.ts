@@ -73,11 +73,22 @@ describe('readConfig', () => {
     });
   });
 
-  it.each(['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'DATABASE_REPLICA_URLS', 'REDIS_URL'])('rejects a line break within %s', (name) => {
-    const url = name === 'REDIS_URL' ? 'redis://local\nhost' : 'postgres://localhost/st\nore';
-    expect(() => readConfig({ DATABASE_URL, [name]: url })).toThrow(
+  it.each(['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'DATABASE_REPLICA_URLS'])('rejects a line break within %s', (name) => {
+    expect(() => readConfig({ DATABASE_URL, [name]: 'postgres://localhost/st\nore' })).toThrow(
       new StartupError(`${name} must not contain line breaks or other control characters`),
     );
+  });
+
+  it.each(['redis://us%40er:p%25ss@localhost:6380/2', 'redis://:secret@[::1]/', 'rediss://redis.example'])('accepts %s', (REDIS_URL) => {
+    expect(readConfig({ DATABASE_URL, REDIS_URL }).redisUrl).toBe(REDIS_URL);
+  });
+
+  it.each([
+    ...['http://localhost', 'localhost:6379', 'rediss://localhost?sslmode=require', 'redis://localhost/store', 'redis://localhost/0#x'],
+    ...['redis://local\nhost', 'redis://:100%@localhost', 'redis://:a/b@localhost', 'redis://localhost:x', 'redis://'],
+  ])('rejects %j as REDIS_URL', (REDIS_URL) => {
+    const rule = 'REDIS_URL must be a redis:// or rediss:// URL without parameters';
+    expect(() => readConfig({ DATABASE_URL, REDIS_URL })).toThrow(new StartupError(rule));
   });
 
   it('reads URLs of replicas, also from a file', async () => {
@@ -249,7 +260,6 @@ describe('readConfig', () => {
     [{ REDIS_URL_FILE: '/none/url' }, "REDIS_URL_FILE cannot be read: ENOENT: no such file or directory, open '/none/url'"],
     [{ PORT: '3000.5' }, 'PORT must be an integer from 0 to 65535'],
     [{ LOG_REQUESTS_SAMPLE: '2' }, 'LOG_REQUESTS_SAMPLE must be a number from 0 to 1'],
-    [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL must be a redis:// or rediss:// URL'],
     [{ MIGRATION_DATABASE_URL: 'localhost' }, 'MIGRATION_DATABASE_URL must be a postgres:// URL'],
     [{ ENVIRONMENT: 'Prod!' }, 'ENVIRONMENT must be 1 to 20 lower-case letters and digits, starting with a letter'],
     [{ MIGRATE_ON_START: 'maybe' }, 'MIGRATE_ON_START must be one of true, on, yes, 1, false, off, no, 0'],

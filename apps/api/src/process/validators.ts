@@ -3,7 +3,6 @@ import { isKeyEnvironment, KEY_ENVIRONMENT_RULE } from '@animal-store/access-dom
 import { parseDatabaseUrl, splitUrls } from '@animal-store/database';
 import { type ExactValidator, makeExactValidator } from 'envalid';
 import ipaddr from 'ipaddr.js';
-import { parseRedisUrl } from '../rate-limit/redis-url.js';
 
 /** Declares a variable. The rule is shown in error messages and in docs/variables.md. */
 function validator<T>(rule: string, parse: (text: string) => T | undefined): ExactValidator<T> {
@@ -58,10 +57,12 @@ export const postgresUrls = validator<readonly string[]>('postgres:// URLs, sepa
   return urls;
 });
 
-export const redisUrl = validator('a redis:// or rediss:// URL', (value) => {
-  parseRedisUrl(value);
-  return value;
-});
+/** Host, port, and the number of the database. The client would ignore parameters, and throw for invalid percent-encoding. */
+const REDIS_URL = /^rediss?:\/\/(?:[^\s\p{Cc}/?#%]|%[\da-f]{2})+(?:\/\d{0,9})?$/iu;
+
+export const redisUrl = validator('a redis:// or rediss:// URL without parameters', (value) =>
+  REDIS_URL.test(value) && URL.canParse(value) ? value : undefined,
+);
 
 /** Scheme, authority without user name or wildcard, and path (RFC 3986). */
 const HTTP_URL = /^https?:\/\/[^\s\p{Cc}/\\?#@*]+(?:\/(?:[\w!$&'()*+,./:;=@~-]|%[\da-f]{2})*)?$/iu;

@@ -8,20 +8,16 @@ const NETWORK_GROUPS = 4;
 /** An IPv4 address or an IPv6 address in brackets, with or without a port, as some proxies forward it. */
 const WITH_PORT = /^"?(?:([\d.]+)|\[([^\]]+)\])(?::\d+)?"?$/;
 
-function removePort(entry: string): string {
-  return entry.trim().replace(WITH_PORT, '$1$2');
-}
-
 /** Returns what counts as one address: an IPv4 address, or the /64 network of an IPv6 address. A port does not matter. */
 export function addressGroup(addressWithPort: string): string {
   // Fast path: most addresses are IPv4.
   if (isIPv4(addressWithPort)) return addressWithPort;
-  const address = removePort(addressWithPort);
+  const address = addressWithPort.replace(WITH_PORT, '$1$2');
   // A trusted proxy may forward any text.
   if (!ipaddr.isValid(address)) return 'unknown';
   const ip = ipaddr.process(address);
-  if (ip.kind() === 'ipv4') return ip.toString();
-  return (ip as ipaddr.IPv6).parts
+  if (ip instanceof ipaddr.IPv4) return ip.toString();
+  return ip.parts
     .slice(0, NETWORK_GROUPS)
     .map((group) => group.toString(16))
     .join(':');

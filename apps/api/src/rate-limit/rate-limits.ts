@@ -11,47 +11,41 @@ import { type Count, type Counter, MemoryCounter, WINDOW_S } from './counter.js'
 import { RedisCounters } from './redis-counters.js';
 
 const FAILED_AUTHENTICATIONS = 600;
-const DEFAULT_POLICY = 'default';
-/** Part of a header and of the names of counters. */
-const POLICY_NAME = /^[a-z][a-z0-9-]*$/;
 
 export interface RateLimitsOptions {
-  /** Requests per minute of each client without its own limit. */
+  /** Requests per minute of each client without its own limit. 0 disables all limits but clients' own limits. */
   readonly rateLimit: number;
   readonly redisUrl: SecretUrl | undefined;
   /** Part of the names of the counters, so that services of different environments can share a Redis. */
   readonly environment: string;
 }
 
-/** One rate limit, for all clients that have it. Each client is counted separately, and limits with the same counter share its count. */
+/** A limit for each of several clients. Limits with the same counter share its counts. */
 export class ClientLimit {
   /** https://www.ietf.org/archive/id/draft-ietf-httpapi-ratelimit-headers-10.html */
   readonly policy: string;
-  private readonly prefix: string;
 
   constructor(
+    private readonly name: string,
     readonly rateLimit: number,
-    name: string,
     readonly counter: Counter,
   ) {
     this.policy = `"${name}";q=${String(rateLimit)};w=${String(WINDOW_S)}`;
-    this.prefix = `"${name}";r=`;
   }
 
   /** Returns the RateLimit header. */
   describe(count: Count): string {
-    return `${this.prefix}${String(Math.max(0, this.rateLimit - count.points))};t=${String(secondsLeft(count))}`;
+    return `"${this.name}";r=${String(Math.max(0, this.rateLimit - count.points))};t=${String(secondsLeft(count))}`;
   }
 }
 
-/** The limits for requests of clients and for failed authentications of addresses. A RATE_LIMIT of 0 disables all but clients' own limits. */
+/** The limits for requests of clients and for failed authentications of addresses. */
 export class RateLimits implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly redis: RedisCounters | undefined;
   private readonly requests: Counter;
   private readonly failures: Counter;
   /** Limits of clients, by requests per minute. A client's count continues when its limit changes. */
   private readonly limits = new Map<number, ClientLimit>();
-  /** Limits of policies, by name. */
   private readonly policies = new Map<string, ClientLimit>();
 
   constructor(
@@ -60,10 +54,10 @@ export class RateLimits implements OnApplicationBootstrap, OnApplicationShutdown
     metrics?: Metrics,
   ) {
     const { redisUrl, environment } = options;
-    const redis = redisUrl === undefined ? undefined : new RedisCounters(redisUrl, environment, logger);
-    if (redis)
+    if (redisUrl !== undefined) {
+      const redis = (this.redis = new RedisCounters(redisUrl, environment, logger));
       metrics?.observe('redis_connected', '1 while the process counts requests in Redis, otherwise 0.', () => Number(redis.isConnected));
-    this.redis = redis;
+    }
     this.requests = this.createCounter('requests');
     this.failures = this.createCounter('failed-authentications');
   }
@@ -81,24 +75,20 @@ export class RateLimits implements OnApplicationBootstrap, OnApplicationShutdown
   limitOfClient(rateLimit = this.options.rateLimit): ClientLimit | undefined {
     if (rateLimit === 0) return undefined;
     let limit = this.limits.get(rateLimit);
-    if (!limit) this.limits.set(rateLimit, (limit = new ClientLimit(rateLimit, DEFAULT_POLICY, this.requests)));
+    if (!limit) this.limits.set(rateLimit, (limit = new ClientLimit('default', rateLimit, this.requests)));
     return limit;
   }
 
   /**
-   * Returns the limit of a policy, or undefined if RATE_LIMIT is 0.
-   * @throws Error if the name is invalid, or if another policy with this name has a different limit
+   * Returns the limit of a policy, or undefined if there are no limits.
+   * @throws Error if another policy with this name has a different limit
    */
   limitOfPolicy({ name, requestsPerMinute }: RateLimitPolicy): ClientLimit | undefined {
-    if (!POLICY_NAME.test(name) || name === DEFAULT_POLICY)
-      throw new Error(
-        `The rate limit "${name}" must have a name of lower-case letters, digits and hyphens other than "${DEFAULT_POLICY}".`,
-      );
-    const limit = this.policies.get(name) ?? new ClientLimit(requestsPerMinute, name, this.createCounter(`policies:${name}`));
+    if (this.options.rateLimit === 0) return undefined;
+    const limit = this.policies.get(name) ?? new ClientLimit(name, requestsPerMinute, this.createCounter(`policies:${name}`));
     this.policies.set(name, limit);
-    if (limit.rateLimit !== requestsPerMinute)
-      throw new Error(`The rate limit "${name}" is declared with ${limit.rateLimit} and with ${requestsPerMinute} requests per minute.`);
-    return this.options.rateLimit === 0 ? undefined : limit;
+    if (limit.rateLimit !== requestsPerMinute) throw new Error(`Two rate limits have the name ${name}.`);
+    return limit;
   }
 
   /** Counts a failed authentication from an address. Returns or resolves to the count if it exceeds the limit. */

@@ -4,14 +4,11 @@ import type { Logger } from 'pino';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { withDeadline } from '../observability/deadline.js';
 import { type Counter, WINDOW_S } from './counter.js';
-import { parseRedisUrl } from './redis-url.js';
 
 /** Maximum time that a request waits for Redis. */
 const RESPONSE_TIMEOUT_MS = 250;
 const CONNECT_TIMEOUT_MS = 1_000;
 const RECONNECT_DELAY_MS = 500;
-/** Outages are logged no more often. */
-const LOG_INTERVAL_MS = 10_000;
 const MAX_REASON_LENGTH = 200;
 
 /**
@@ -24,8 +21,6 @@ export class RedisCounters {
   private readonly memory: RateLimiterMemory;
   private redis: RateLimiterRedis | undefined;
   private end: (reason: unknown) => void = () => undefined;
-  private warnedAt = -Infinity;
-  private isLost = false;
 
   constructor(
     private readonly url: SecretUrl,
@@ -62,12 +57,20 @@ export class RedisCounters {
 
   /** Resolves when Redis counts. `ended` then rejects with the reason when the connection has ended. */
   async connect(): Promise<{ readonly ended: Promise<never> }> {
-    const { promise: ended, reject } = Promise.withResolvers<never>();
-    const client = await createRedisClient(readSecretUrl(this.url));
+    // Processes without Redis do not load its client.
+    const { createClient } = await import('@redis/client');
+    const client = createClient({
+      url: readSecretUrl(this.url),
+      RESP: 2,
+      disableOfflineQueue: true,
+      disableClientInfo: true,
+      maintNotifications: 'disabled',
+      socket: { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: false },
+    });
     this.stopping.signal.throwIfAborted();
+    const { promise: ended, reject } = Promise.withResolvers<never>();
     let isEnded = false;
     const end = (this.end = (reason) => {
-      if (isEnded) return;
       isEnded = true;
       this.redis = undefined;
       client.destroy();
@@ -94,55 +97,36 @@ export class RedisCounters {
         }
       },
     };
+    const options = { ...this.options, storeClient, useRedisPackage: true };
     try {
       await inTime(client.connect(), CONNECT_TIMEOUT_MS);
-      const options = { ...this.options, storeClient, useRedisPackage: true };
       await new RateLimiterRedis(options).penalty('check');
-      this.redis = new RateLimiterRedis({ ...options, insuranceLimiter: this.memory });
-      return { ended };
     } catch (error) {
       end(error);
       throw error;
     }
+    this.redis = new RateLimiterRedis({ ...options, insuranceLimiter: this.memory });
+    return { ended };
   }
 
   private async keepConnected(): Promise<void> {
     const { signal } = this.stopping;
-    const isStopped = () => signal.aborted;
-    while (!isStopped()) {
+    let isLost = false;
+    for (let isStopped = false; !isStopped;) {
       try {
         const { ended } = await this.connect();
-        if (this.isLost) this.logger?.info('reconnected to Redis; counting the requests of all processes');
-        this.isLost = false;
+        if (isLost) this.logger?.info('reconnected to Redis; counting the requests of all processes');
+        isLost = false;
         await ended;
       } catch (error) {
-        if (!isStopped()) this.warn(error as NodeJS.ErrnoException);
+        const { code, message } = error as { readonly code?: unknown; readonly message: string };
+        const reason = String(code ?? message).slice(0, MAX_REASON_LENGTH);
+        if (!isLost && !signal.aborted) this.logger?.warn({ reason }, 'Redis cannot be used; counting only the requests of this process');
+        isLost = true;
       }
-      await sleep(RECONNECT_DELAY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      isStopped = await sleep(RECONNECT_DELAY_MS, false, { signal, ref: false }).catch(() => true);
     }
   }
-
-  private warn({ code, message }: NodeJS.ErrnoException): void {
-    if (this.isLost || performance.now() - this.warnedAt < LOG_INTERVAL_MS) return;
-    this.isLost = true;
-    this.warnedAt = performance.now();
-    const reason = (code ?? message).slice(0, MAX_REASON_LENGTH);
-    this.logger?.warn({ reason }, 'Redis cannot be used; counting only the requests of this process');
-  }
-}
-
-async function createRedisClient(url: string) {
-  const { socket, ...options } = parseRedisUrl(url);
-  // Processes without Redis do not load it.
-  const { createClient } = await import('@redis/client');
-  return createClient({
-    ...options,
-    RESP: 2,
-    disableOfflineQueue: true,
-    disableClientInfo: true,
-    maintNotifications: 'disabled',
-    socket: { ...socket, connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: false },
-  });
 }
 
 function isCount(reply: unknown): reply is [points: number, msLeft: number] {

@@ -97,7 +97,7 @@ export function formatServer(url: SecretUrl): string {
 }
 
 /** Decodes a part of a URL. @throws Error whose message begins with "must" */
-export function percentDecode(text: string): string {
+function percentDecode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -120,7 +120,7 @@ export function readCertificates(parameter: string, file: string): string {
 }
 
 /** Returns the name of a parameter for messages. Other text may be a part of a password that is not percent-encoded. */
-export function nameOfParameter(text: string): string {
+function nameOfParameter(text: string): string {
   return /^[a-z_]{1,40}$/i.test(text) ? `the parameter ${text}` : 'a parameter';
 }
 
