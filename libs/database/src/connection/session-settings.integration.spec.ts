@@ -34,12 +34,13 @@ afterAll(async () => {
 });
 
 it.each([
-  ['the pool', async () => openAnd<Record<string, string>>(database.url, { statementTimeoutMs: 0 }, SETTINGS)],
+  ['the pool', async () => openAnd<object>(database.url, { statementTimeoutMs: 0 }, SETTINGS)],
+  ['a URL with options', () => openAnd<object>(`${database.url}?options=-cDateStyle%3DGerman%20-csearch_path%3Dpublic`, {}, SETTINGS)],
   [
     'a connection outside the pool',
     () => withOwnConnection(database.url, 'spec', async (client) => (await client.query<object>(SETTINGS)).rows),
   ],
-])('%s has the settings that this library requires, whatever the database sets', async (_what, read) => {
+])('%s has the settings that this library requires, whatever the database or the URL sets', async (_what, read) => {
   expect(await read()).toEqual([
     {
       values: '1 NULL 00:00:01 \\x00 0.1',
