@@ -41,7 +41,6 @@ export {
   type MigrateOptions,
   migrateUp,
   MigrationError,
-  type MigrationStatus,
   migrationStatus,
   pendingMigrations,
   /** @public For a migration that creates an index concurrently. */

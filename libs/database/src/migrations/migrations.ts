@@ -37,11 +37,6 @@ export abstract class ForwardMigration implements MigrationInterface {
   }
 }
 
-export interface MigrationStatus {
-  readonly name: string;
-  readonly applied: boolean;
-}
-
 export interface MigrateOptions {
   /** Maximum time to wait for another process that migrates. The default is 5 minutes. */
   readonly maxWaitMs?: number;
@@ -92,7 +87,7 @@ async function distributeTables(database: Database, { onDistributed }: MigrateOp
 }
 
 /** Returns the migrations of all contexts, ordered by the timestamp of 13 digits at the end of their names. Runs one statement. */
-export async function migrationStatus(database: Database): Promise<MigrationStatus[]> {
+export async function migrationStatus(database: Database): Promise<{ name: string; applied: boolean }[]> {
   const applied = await database.pool.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE}`).then(
     ({ rows }) => rows.map(({ name }) => name),
     (error: unknown): string[] => {
