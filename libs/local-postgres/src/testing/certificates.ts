@@ -1,7 +1,7 @@
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findAccount } from '../account.js';
+import { findAccount } from '../programs.js';
 
 /** Paths of PEM files for a server on this machine. */
 export interface Certificates {
