@@ -6,7 +6,6 @@ import { type IdempotencyKeyEntity, keyReused, keyTableOf } from './idempotency-
 
 /** Maximum length of a recorded result, in characters of JSON. */
 const MAX_RESULT_LENGTH = 65_536;
-const MAX_ATTEMPTS = 3;
 
 /**
  * Runs a command in a transaction, and records its result with the key in the same transaction. If the key exists, returns the recorded
@@ -27,37 +26,25 @@ export function runOnce<Result>(
   request: object,
   command: (manager: EntityManager) => Promise<Result>,
 ): Promise<Outcome<Result>> {
-  const table = keyTableOf(dataSource.getMetadata(keys));
-  const condition = `WHERE ${table.clientId} = $1 AND ${table.key} = $2`;
+  if (!key) return retryConflict(async () => ({ result: await dataSource.transaction(command), replayed: false }));
+  const { name, clientId, key: keyName, rowId, request: record } = keyTableOf(dataSource.getMetadata(keys));
+  const parameters = [key.clientId, key.key];
 
-  const runWithKey = async (manager: EntityManager, parameters: readonly unknown[]): Promise<Outcome<Result> | undefined> => {
-    // Waits for a concurrent transaction with the same key.
-    const claimed = await manager.query<unknown[]>(
-      `INSERT INTO ${table.name} (${table.clientId}, ${table.key}, ${table.rowId}, ${table.request}) VALUES ($1, $2, 0, '[]') ON CONFLICT DO NOTHING RETURNING 1`,
-      [...parameters],
+  const runWithKey = async (manager: EntityManager): Promise<Outcome<Result>> => {
+    // Waits for a concurrent transaction with the same key, and returns its record. A new record is empty.
+    const [claimed] = await manager.query<{ record: object }[]>(
+      `INSERT INTO ${name} AS stored (${clientId}, ${keyName}, ${rowId}, ${record}) VALUES ($1, $2, 0, '[]')
+       ON CONFLICT (${clientId}, ${keyName}) DO UPDATE SET ${record} = stored.${record} RETURNING ${record} AS record`,
+      parameters,
     );
-    if (claimed.length === 0) {
-      const [found] = await manager.query<{ record: unknown }[]>(`SELECT ${table.request} AS record FROM ${table.name} ${condition}`, [
-        ...parameters,
-      ]);
-      return found && { result: recordedResult(found.record, request) as Result, replayed: true };
-    }
+    if (!claimed) throw new Error(`The database did not store a row of ${name}, for example because of a trigger.`);
+    if (!isDeepStrictEqual(claimed.record, [])) return { result: recordedResult(claimed.record, request) as Result, replayed: true };
     const result = await command(manager);
-    await manager.query(`UPDATE ${table.name} SET ${table.request} = $3 ${condition}`, [...parameters, recordOf(request, result)]);
+    const recorded = recordOf(request, result);
+    await manager.query(`UPDATE ${name} SET ${record} = $3 WHERE ${clientId} = $1 AND ${keyName} = $2`, [...parameters, recorded]);
     return { result, replayed: false };
   };
-
-  if (!key) return retryConflict(async () => ({ result: await dataSource.transaction(command), replayed: false }));
-  return alone(dataSource, `${table.name} ${String(key.clientId)} ${key.key}`, () =>
-    retryConflict(async () => {
-      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-        const outcome = await dataSource.transaction((manager) => runWithKey(manager, [key.clientId, key.key]));
-        // A key that is neither inserted nor found was deleted in between, so the loop inserts it again.
-        if (outcome) return outcome;
-      }
-      throw new Error(`The database did not store a row of ${table.name}, for example because of a trigger.`);
-    }),
-  );
+  return alone(dataSource, `${name} ${String(key.clientId)} ${key.key}`, () => retryConflict(() => dataSource.transaction(runWithKey)));
 }
 
 const runningByKey = new WeakMap<DataSource, Map<string, Promise<unknown>>>();
