@@ -13,7 +13,8 @@ import { LOGGER } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import type { Observability } from './observability/observability.js';
 import type { Config } from './process/config.js';
-import { HealthModule } from './process/health.module.js';
+import { HealthController } from './process/health.controller.js';
+import { Readiness } from './process/readiness.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimits } from './rate-limit/rate-limits.js';
 import { ReferenceModule } from './reference/reference.module.js';
@@ -50,11 +51,12 @@ export class AppModule {
         DatabaseModule.forRoot(config, contexts, observability),
         HttpModule.forRoot(server),
         AuthenticationModule,
-        HealthModule,
         ReferenceModule.forRoot(config, contexts),
         ContextsModule.forRoot(contexts),
       ],
+      controllers: [HealthController],
       providers: [
+        Readiness,
         { provide: Clock, useValue: clock },
         { provide: LOGGER, useValue: observability.logger },
         { provide: Metrics, useValue: observability.metrics },

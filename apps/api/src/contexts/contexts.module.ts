@@ -1,5 +1,7 @@
-import type { Persistence, Subscription } from '@animal-store/database';
+import { eventsPersistence, ExpireIdempotencyKeys, jobsPersistence, type Persistence, type Subscription } from '@animal-store/database';
+import { provideUseCase } from '@animal-store/http-kit';
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 import type { DocumentedContext } from '../reference/openapi-document.js';
 import { EventDelivery } from './event-delivery.js';
 import { JobRunner, SCHEDULED_JOBS, type ScheduledJob } from './job-runner.js';
@@ -15,6 +17,19 @@ export type Context = Type &
     /** Reactions to events of any context. */
     readonly subscriptions?: readonly Subscription[];
   };
+
+/** The tables of events. */
+@Module({})
+export class EventsModule {
+  static readonly persistence = eventsPersistence;
+}
+
+/** The table of job runs, and the jobs of the platform. */
+@Module({ providers: [provideUseCase(ExpireIdempotencyKeys, DataSource)] })
+export class JobsModule {
+  static readonly persistence = jobsPersistence;
+  static readonly jobs = [{ name: 'idempotency-keys-expire', every: 60_000, useCase: ExpireIdempotencyKeys }];
+}
 
 /** The contexts, and what runs for them in the background. */
 @Module({})

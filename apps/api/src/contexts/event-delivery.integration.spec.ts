@@ -27,13 +27,6 @@ describe('collectSubscriptions', () => {
     expect(() => collectSubscriptions(contexts, { citus: false })).toThrow('Two subscriptions have the name second.');
   });
 
-  it.each(['', 'two words', 'a\0b', 'x'.repeat(201)])('rejects the name %j', (name) => {
-    for (const subscription of [subscribe(name), { name: 'pets', reactions: [{ type: name, handle: () => Promise.resolve() }] }])
-      expect(() => collectSubscriptions([{ subscriptions: [subscription] }], { citus: false })).toThrow(
-        `The subscription or event ${JSON.stringify(name)} must have 1 to 200 visible ASCII characters.`,
-      );
-  });
-
   it('rejects distributed tables', () => {
     expect(() => collectSubscriptions([{ subscriptions: [first, second] }], { citus: true })).toThrow(
       'CITUS must be off: subscriptions to events need one database server (first, second).',

@@ -17,11 +17,9 @@ import { StartupError } from '../process/startup-errors.js';
 /** The parent of the runner's statements, so that they create no traces. */
 const UNRECORDED = { traceId: '1'.padStart(32, '0'), spanId: '1'.padStart(16, '0'), traceFlags: TraceFlags.NONE };
 
-const NAME = /^[\x21-\x7e]{1,200}$/;
-
 /**
  * Returns the subscriptions of all contexts.
- * @throws StartupError if two have the same name or one has an invalid name, or if the tables are distributed
+ * @throws StartupError if two have the same name, or if the tables are distributed
  */
 export function collectSubscriptions(
   contexts: readonly { readonly subscriptions?: readonly Subscription[] }[],
@@ -29,9 +27,6 @@ export function collectSubscriptions(
 ): readonly Subscription[] {
   const subscriptions = contexts.flatMap((each) => each.subscriptions ?? []);
   const names = subscriptions.map(({ name }) => name);
-  for (const name of [...names, ...subscriptions.flatMap(({ reactions }) => reactions.map(({ type }) => type))])
-    if (!NAME.test(name))
-      throw new StartupError(`The subscription or event ${JSON.stringify(name)} must have 1 to 200 visible ASCII characters.`);
   const duplicate = names.find((name, index) => names.indexOf(name) !== index);
   if (duplicate !== undefined) throw new StartupError(`Two subscriptions have the name ${duplicate}.`);
   if (citus && names.length > 0)

@@ -15,7 +15,7 @@ import { Metrics } from '../observability/metrics.js';
 import { Draining } from '../http/connection.js';
 import { startTestApp } from '../http/testing/test-app.js';
 import { JobRunner, type ScheduledJob } from './job-runner.js';
-import { JobsModule } from './jobs.module.js';
+import { JobsModule } from './contexts.module.js';
 
 describeMigrations(JobsModule.persistence);
 

@@ -119,7 +119,7 @@ export class RedisCounters {
         isLost = false;
         await ended;
       } catch (error) {
-        const { code, message } = error as { readonly code?: unknown; readonly message: string };
+        const { code, message } = error as { readonly code?: string | number; readonly message: string };
         const reason = String(code ?? message).slice(0, MAX_REASON_LENGTH);
         if (!isLost && !signal.aborted) this.logger?.warn({ reason }, 'Redis cannot be used; counting only the requests of this process');
         isLost = true;
