@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
-import { contextOf, readProjects, ROOT, tagOf } from './workspace.js';
+import { readProjects, ROOT } from './workspace.js';
 
 const projects = readProjects();
 
@@ -16,10 +16,12 @@ async function affectedBy(...files: readonly string[]): Promise<string[]> {
 }
 
 it('a change in every library of a context but its contract affects the apps, and no other context', async () => {
-  const libraries = projects.filter((project) => contextOf(project) === 'pets' && tagOf(project, 'layer') !== 'contract');
+  const libraries = projects.filter(({ tags }) => tags.includes('scope:pets') && !tags.includes('layer:contract'));
   const affected = await affectedBy(...libraries.map(({ root }) => `${root}/src/changed.ts`));
-  const contexts = projects.filter(({ name }) => affected.includes(name)).map(contextOf);
-  expect(new Set(contexts)).toEqual(new Set([undefined, 'pets']));
+  const scopes = projects
+    .filter(({ name }) => affected.includes(name))
+    .flatMap(({ tags }) => tags.filter((tag) => tag.startsWith('scope:')));
+  expect(new Set(scopes).difference(new Set(['scope:platform', 'scope:apps', 'scope:tools']))).toEqual(new Set(['scope:pets']));
   expect(affected).toEqual(expect.arrayContaining(['api', 'cli', 'api-e2e']));
 });
 

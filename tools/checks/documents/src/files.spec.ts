@@ -40,7 +40,7 @@ describe('the committed files', () => {
   it('are checked out with LF on every system, except for those that .gitattributes marks', () => {
     // `i/lf w/lf attr/text=auto eol=lf<TAB>package.json`; an untracked file has no `i/`.
     const expected = /^i\/\S*\s+(?:w\/(?:lf|none)\s+attr\/text=auto eol=lf|w\/\S+\s+attr\/-text)\s*\t/;
-    const lines = listFiles(ROOT, '--eol');
+    const lines = listFiles('--eol');
     expect(lines.length).toBeGreaterThan(500);
     expect(lines.filter((line) => !expected.test(line))).toEqual([]);
   });

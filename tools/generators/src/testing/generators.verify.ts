@@ -184,9 +184,10 @@ describe('the first route, on the built service', () => {
   }, TIMEOUT_MS);
 
   afterAll(async () => {
-    const exit = once(service, 'exit');
-    service.kill('SIGTERM');
-    await exit;
+    if (service.exitCode === null) {
+      service.kill('SIGTERM');
+      await once(service, 'exit');
+    }
     await database.drop();
   });
 
