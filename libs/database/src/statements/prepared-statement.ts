@@ -89,7 +89,7 @@ export class PreparedExecution<Row, RowColumns extends Columns> implements Execu
       else reject(error);
     };
     this.callback = (error, rows) => {
-      if (!isStatementLost(error)) {
+      if (rows || !isStatementLost(error)) {
         settle(error, rows);
         return;
       }
