@@ -119,11 +119,6 @@ export function readCertificates(parameter: string, file: string): string {
   return text;
 }
 
-/** Returns the name of a parameter for messages. Other text may be a part of a password that is not percent-encoded. */
-function nameOfParameter(text: string): string {
-  return /^[a-z_]{1,40}$/i.test(text) ? `the parameter ${text}` : 'a parameter';
-}
-
 /** Returns what precedes the parameters, the decoded path, and the parameters. Rejects what `pg-connection-string` reads in another way than libpq. */
 function partsOf(url: string): [base: string, path: string, query: string] {
   if (CONTROL_CHARACTER.test(url) || CONTROL_CHARACTER.test(percentDecode(url)))
@@ -136,8 +131,12 @@ function partsOf(url: string): [base: string, path: string, query: string] {
 }
 
 function checkParameters(parameters: Readonly<Record<string, string>>): void {
-  for (const name of Object.keys(parameters))
-    if (!PARAMETERS.includes(name)) throw new Error(`must not have ${nameOfParameter(name)}: only ${PARAMETERS.join(', ')} are supported`);
+  const unknown = Object.keys(parameters).find((name) => !PARAMETERS.includes(name));
+  if (unknown !== undefined) {
+    // Other text may be a part of a password that is not percent-encoded.
+    const shown = /^[a-z_]{1,40}$/i.test(unknown) ? `the parameter ${unknown}` : 'a parameter';
+    throw new Error(`must not have ${shown}: only ${PARAMETERS.join(', ')} are supported`);
+  }
   const { sslmode = 'disable', sslnegotiation = 'postgres', sslrootcert, sslcert, sslkey, port, connect_timeout: timeout } = parameters;
   if (!SSL_MODES.includes(sslmode)) throw new Error(`must have an sslmode of ${SSL_MODES.join(', ')}`);
   if (sslmode === 'disable' && (sslrootcert || sslcert || sslkey || sslnegotiation !== 'postgres'))

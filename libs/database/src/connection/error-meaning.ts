@@ -55,10 +55,8 @@ const ERROR_TABLE: readonly (readonly [codes: readonly string[], ...traits: Trai
   // internal_error: an object was dropped or changed while the statement was planned, such as "could not open relation with OID".
   [['XX000'], 'repeatable', 'conflict'],
   // A lost connection.
-  [
-    [CONNECTION_LOST, 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'],
-    ...(['unavailable', 'repeatable'] as const),
-  ],
+  [[CONNECTION_LOST, 'ECONNRESET', 'ECONNABORTED', 'EPIPE'], 'unavailable', 'repeatable'],
+  [['ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'], 'unavailable', 'repeatable'],
   [['ECONNREFUSED', TIMED_OUT], 'unavailable'],
 ];
 const TRAITS = new Map(ERROR_TABLE.flatMap(([codes, ...traits]) => codes.map((code) => [code, traits] as const)));
