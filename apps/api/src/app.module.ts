@@ -6,7 +6,6 @@ import { AuthenticationModule } from './authentication/authentication.module.js'
 import { type Context, ContextsModule } from './contexts/contexts.module.js';
 import { DatabaseModule } from './contexts/database.module.js';
 import { ApiExceptionFilter } from './errors/exception.filter.js';
-import { PreconditionGuard } from './http/entity-tags.js';
 import { HttpModule } from './http/http.module.js';
 import type { HttpServer } from './http/http-server.js';
 import { LOGGER } from './observability/logger.js';
@@ -18,7 +17,7 @@ import { Readiness } from './process/readiness.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimits } from './rate-limit/rate-limits.js';
 import { ReferenceModule } from './reference/reference.module.js';
-import { PreferenceGuard, ValidationPipe } from './validation/validation.pipe.js';
+import { PreconditionGuard, PreferenceGuard, ValidationPipe } from './validation/validation.pipe.js';
 
 export interface AppModuleOptions {
   readonly config: Config;

@@ -8,8 +8,6 @@ import { declaresTooLargeBody } from './request-body.js';
 
 /** How long a client has to read the last response: a reset would discard what it has not read. */
 const LINGER_MS = 2_000;
-/** Share of the maximum: so many connections above it get a 503, and Node.js destroys further ones. */
-const SHARE_REFUSED = 1 / 100;
 
 const CONNECTION = Symbol('connection');
 
@@ -23,6 +21,8 @@ declare module 'node:http' {
   interface IncomingMessage {
     /** Why the request could not be read. */
     failure?: RequestError;
+    /** The target as it was received, if the router cannot parse that. */
+    originalUrl?: string;
   }
 }
 
@@ -205,7 +205,8 @@ function limitConnections(server: Server, max: number, shed: Pick<ShedRequests, 
   /** Oldest first. */
   const connections = new Set<Connection>();
   const count = () => shed.count('connections');
-  server.maxConnections = Math.ceil(max * (1 + SHARE_REFUSED));
+  // So many of those above the maximum get a 503; Node.js destroys further ones.
+  server.maxConnections = Math.ceil(max * 1.01);
   server.on('drop', count);
   // Without a listener, a connection that the process has no file descriptor for would be an uncaught error.
   server.on('error', ({ syscall }: NodeJS.ErrnoException) => {
@@ -269,12 +270,10 @@ function malformationOf({ headers, httpVersion, httpVersionMajor }: IncomingMess
   return undefined;
 }
 
-const END_OF_HEAD = '\r\n\r\n';
-
 /** Returns whether bytes may have followed a request with Upgrade, which is ignored. Node drops them, even in the middle of a body. */
 function mayHaveDroppedBytes({ headers, socket }: IncomingMessage): boolean {
   const { parser } = socket as { parser?: { getCurrentBuffer?: () => Buffer | undefined } };
   const received = parser?.getCurrentBuffer?.() ?? '';
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-  return hasBody || received.indexOf(END_OF_HEAD) !== received.length - END_OF_HEAD.length;
+  return hasBody || received.indexOf('\r\n\r\n') !== received.length - 4;
 }

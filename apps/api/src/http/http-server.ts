@@ -1,18 +1,31 @@
 import { PublicUrl } from '@animal-store/http-kit';
-import fastify, { type FastifyInstance } from 'fastify';
-import { HEADER_SECTION_BYTES, HTTP_ERRORS, HttpError, MAX_HEADER_FIELDS, MAX_TARGET_LENGTH } from '../errors/http-errors.js';
+import { DomainError } from '@animal-store/kernel';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import {
+  HEADER_SECTION_BYTES,
+  HTTP_ERRORS,
+  HttpError,
+  MAX_HEADER_FIELDS,
+  MAX_TARGET_LENGTH,
+  SERVICE_UNAVAILABLE,
+} from '../errors/http-errors.js';
 import { identifyRequests, requestIdOf } from '../observability/identify-requests.js';
-import { measureRequests } from '../observability/metrics.js';
+import { measureRequests, type Metrics } from '../observability/metrics.js';
 import type { Observability } from '../observability/observability.js';
 import { logRequests } from '../observability/request-log.js';
 import { ShedRequests } from '../observability/shed-requests.js';
-import { createNodeServer, Draining, endConnections, type HttpOptions } from './connection.js';
+import { connectionOf, createNodeServer, Draining, endConnections, type HttpOptions } from './connection.js';
 import { allowOrigins } from './cors.js';
 import { announceDeprecations } from './deprecations.js';
 import { addEntityTags } from './entity-tags.js';
-import { shedLoad } from './load-shedding.js';
 import { receiveBodies } from './request-body.js';
 import { RouteTable } from './routes.js';
+
+declare module 'fastify' {
+  interface FastifyReply {
+    isInFlight: boolean;
+  }
+}
 
 /**
  * Fastify with every hook, in the order in which they run. Guards, pipes and the handler follow (app.module.ts).
@@ -26,16 +39,15 @@ export class HttpServer {
 
   constructor(options: HttpOptions, { logger, metrics, tracing }: Observability) {
     const { corsOrigins } = options;
-    const publicUrl = new PublicUrl(options.publicBaseUrl, options.docsUrl);
     const shed = new ShedRequests(metrics, logger);
     const server = createFastify(options, shed);
-    this.publicUrl = publicUrl;
+    this.publicUrl = new PublicUrl(options.publicBaseUrl, options.docsUrl);
     this.fastify = server;
 
     // Hooks on routes, before Nest adds its routes. Entity tags depend on Link.
     this.routes.recordRoutesOf(server);
     addEntityTags(server);
-    announceDeprecations(server, publicUrl);
+    announceDeprecations(server, this.publicUrl);
 
     // First, because a later hook may respond, and its response may be the last one of its connection.
     endConnections(server, this.draining);
@@ -73,27 +85,21 @@ function createFastify(options: HttpOptions, shed: ShedRequests): FastifyInstanc
     return503OnClosing: false,
     // The header section contains the request target, so no parameter can be longer.
     routerOptions: { maxParamLength: HEADER_SECTION_BYTES },
-    rewriteUrl: ({ url = '/' }) => escapeInvalidEncoding(url),
     // A request whose target the router cannot parse is routed like any other. Fastify's own response lacks our error shape.
     frameworkErrors: (_error, { raw }, reply) => {
-      raw.failure = new HttpError(HTTP_ERRORS.malformedRequest);
-      raw.url = '*';
+      const [path = '', ...query] = raw.url?.split('?') ?? [];
+      if (path.includes('%') && raw.originalUrl === undefined) {
+        // With escapes for the invalid ones, the guards of the route run.
+        raw.originalUrl = raw.url ?? '';
+        raw.url = [path.replaceAll('%', '%25'), ...query].join('?');
+      } else {
+        raw.failure = new HttpError(HTTP_ERRORS.malformedRequest);
+        raw.url = '*';
+      }
       instance.routing(raw, reply.raw);
     },
   });
   return instance;
-}
-
-/** Escapes the `%` of a path with invalid percent-encoding, so that the router matches it literally and the guards of the route run. */
-function escapeInvalidEncoding(url: string): string {
-  if (!url.includes('%')) return url;
-  const [path = '', ...query] = url.split('?');
-  try {
-    decodeURIComponent(path);
-    return url;
-  } catch {
-    return [path.replaceAll('%', '%25'), ...query].join('?');
-  }
 }
 
 /** Rejects requests that are malformed or have too large a head. */
@@ -104,4 +110,78 @@ function rejectMalformedRequests(fastify: FastifyInstance): void {
     else if (raw.rawHeaders.length > 2 * MAX_HEADER_FIELDS) done(new HttpError(HTTP_ERRORS.headersTooLarge));
     else done();
   });
+}
+
+const LAG_SAMPLE_MS = 100;
+const PROBE = /^\/health\/(?:live|ready)(?:\?|$)/;
+
+/** Maximum number of requests of one connection whose responses have not been handed to the operating system. Further requests are shed. */
+const MAX_PIPELINED = 64;
+
+/** Sheds requests above the limits before the guards run. A request is in flight until its work is done, even if its client is gone. */
+function shedLoad(
+  server: FastifyInstance,
+  { maxInFlight, maxEventLoopLagMs }: HttpOptions,
+  metrics: Pick<Metrics, 'observe'>,
+  shed: Pick<ShedRequests, 'count'>,
+): void {
+  let inFlight = 0;
+  /** Responses that have not been handed to the operating system. */
+  let unsent = 0;
+
+  /** How late timers fire: the smaller delay of the last two. A single late one is the start of the process or a pause of the machine. */
+  let lagMs = 0;
+  let latestMs = 0;
+  let dueAt = performance.now() + LAG_SAMPLE_MS;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    lagMs = Math.min(now - dueAt, latestMs);
+    latestMs = now - dueAt;
+    dueAt = now + LAG_SAMPLE_MS;
+  }, LAG_SAMPLE_MS).unref();
+
+  const end = (reply: FastifyReply) => {
+    if (!reply.isInFlight) return;
+    reply.isInFlight = false;
+    inFlight--;
+  };
+
+  /** Returns why the request is shed. */
+  const admit = ({ raw, url }: FastifyRequest, reply: FastifyReply): string | undefined => {
+    const connection = connectionOf(raw.socket);
+    // If there are too many responses that no client reads, requests do not wait for their turn on a connection.
+    if (connection.pending > MAX_PIPELINED || (connection.pending > 1 && unsent > 2 * maxInFlight)) {
+      connection.isEnded = true;
+      return 'pipelined';
+    }
+    // So that a busy process is not restarted.
+    if (url.startsWith('/health/') && PROBE.test(url)) return undefined;
+    if (inFlight >= maxInFlight) return 'in_flight';
+    if (lagMs > maxEventLoopLagMs) return 'event_loop_lag';
+    inFlight++;
+    unsent++;
+    reply.isInFlight = true;
+    reply.raw.on('close', () => {
+      unsent--;
+      // A response may bypass `onSend`. If it has not begun, its handler still works.
+      if (reply.sent || reply.raw.headersSent) end(reply);
+    });
+    return undefined;
+  };
+
+  server.decorateReply('isInFlight', false);
+  server.addHook('preHandler', (request, reply, done) => {
+    const reason = admit(request, reply);
+    if (reason !== undefined) shed.count(reason);
+    done(reason === undefined ? undefined : new DomainError(SERVICE_UNAVAILABLE));
+  });
+  server.addHook('onSend', (_request, reply, payload, done) => {
+    end(reply);
+    done(null, payload);
+  });
+  server.addHook('onClose', (_server, done) => {
+    clearInterval(timer);
+    done();
+  });
+  metrics.observe('http_requests_in_flight', 'Requests that are being processed.', () => inFlight);
 }

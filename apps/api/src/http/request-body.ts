@@ -12,8 +12,6 @@ export type ReceivedBody = ({ readonly bytes: Buffer } | { readonly error: Reque
   strict?: boolean;
 };
 
-type Done = (error: null, body: ReceivedBody) => void;
-
 declare module 'fastify' {
   interface FastifyRequest {
     contentType: string | undefined;
@@ -36,7 +34,7 @@ export function receiveBodies(server: FastifyInstance, shed: Pick<ShedRequests, 
   });
   server.removeAllContentTypeParsers();
   // By '*' alone, Fastify would parse the type again for each request.
-  server.addContentTypeParser(['application/json', '*'], (request, payload, done: Done) => {
+  server.addContentTypeParser(['application/json', '*'], (request, payload, done: (error: null, body: ReceivedBody) => void) => {
     const chunks: Buffer[] = [];
     let size = 0;
     let isSettled = false;
@@ -77,11 +75,10 @@ export function declaresTooLargeBody({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length']) > BODY_LIMIT_BYTES;
 }
 
-/** RFC 9110, section 14.5. */
-const PARTIAL_BODY = 'Content-Range is not supported: send the complete body';
-
 function checkContentType(request: FastifyRequest, bytes: Buffer): ReceivedBody {
-  if (request.headers['content-range'] !== undefined) return { error: new DomainError(INVALID_REQUEST, PARTIAL_BODY) };
+  // RFC 9110, section 14.5.
+  if (request.headers['content-range'] !== undefined)
+    return { error: new DomainError(INVALID_REQUEST, 'Content-Range is not supported: send the complete body') };
   const isEmptyAndUntyped = bytes.length === 0 && request.contentType === undefined;
   const isPatch = request.method === 'PATCH';
   const isSupported =
@@ -89,12 +86,10 @@ function checkContentType(request: FastifyRequest, bytes: Buffer): ReceivedBody 
   return isSupported ? { bytes } : { error: new HttpError(isPatch ? HTTP_ERRORS.unsupportedPatch : HTTP_ERRORS.unsupportedMediaType) };
 }
 
-/** MIMEType takes quadratic time. */
-const MAX_TYPE_LENGTH = 256;
-
 function isJsonInUtf8(contentType = '', isPatch: boolean): boolean {
   if (contentType === 'application/json') return true;
-  if (contentType.length > MAX_TYPE_LENGTH) return false;
+  // MIMEType takes quadratic time.
+  if (contentType.length > 256) return false;
   try {
     const { essence, params } = new MIMEType(contentType);
     const charset = params.get('charset')?.toLowerCase() ?? 'utf-8';

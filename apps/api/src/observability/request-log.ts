@@ -34,7 +34,7 @@ function text(name: string, value: string | undefined): string {
 }
 
 const ESCAPES = /%([0-9a-f]{2})/gi;
-/** A client may percent-encode a path twice, and `rewriteUrl` of the HTTP server may encode it a third time. */
+/** A client may percent-encode a path twice, and the HTTP server may encode it a third time. */
 const MAX_ENCODINGS = 3;
 
 /** Returns the path of a request target for the log, without the query string and with API keys redacted, even if percent-encoded. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { INVALID_REQUEST } from '@animal-store/http-kit';
-import { DomainError, int64FromJsonNumber } from '@animal-store/kernel';
+import { DomainError, int64FromJsonNumber, PRECONDITION_FAILED } from '@animal-store/kernel';
 import {
   type ArgumentMetadata,
   type CanActivate,
@@ -144,8 +144,6 @@ function exactIntegers(_key: string, value: unknown, context?: ReviverContext): 
 /** Rejects unknown query parameters and body members if the request has `Prefer: handling=strict` (RFC 7240). */
 @Injectable()
 export class PreferenceGuard implements CanActivate {
-  private readonly queries = new Map<object, readonly CompiledDto[]>();
-
   canActivate(context: ExecutionContext): true {
     const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
     const { prefer } = request.headers;
@@ -155,22 +153,12 @@ export class PreferenceGuard implements CanActivate {
     const body = request.body as ReceivedBody | undefined;
     if (body) body.strict = true;
     const query = request.query as object;
-    const dtos = this.queryDtosOf(context);
+    const dtos = dtosOf(context.getClass(), context.getHandler().name, 'query').flatMap((type) => CompiledDto.of(type) ?? []);
     const unknown = Object.keys(query).filter((name) => !dtos.some((dto) => dto.has(name)));
     if (unknown.length === 0) return true;
     // Throws an error that also names the invalid values of known parameters.
     for (const dto of dtos) dto.parse(query, 'query parameter');
     throw new DomainError(INVALID_REQUEST, unknown.map((name) => unknownNameMessage('query parameter', name)).join('; '));
-  }
-
-  private queryDtosOf(context: ExecutionContext): readonly CompiledDto[] {
-    const handler = context.getHandler();
-    let dtos = this.queries.get(handler);
-    if (!dtos) {
-      dtos = dtosOf(context.getClass(), handler.name, 'query').flatMap((type) => CompiledDto.of(type) ?? []);
-      this.queries.set(handler, dtos);
-    }
-    return dtos;
   }
 }
 
@@ -181,4 +169,27 @@ export function prefersStrictHandling(field: string): boolean {
   const unquoted = field.replace(QUOTED, (text) => (text.toLowerCase() === '"strict"' ? 'strict' : '""'));
   const settings = unquoted.split(',').map((preference) => preference.split(';', 1).join().trim());
   return /^handling\s*=\s*strict$/i.test(settings.find((setting) => /^handling(?:\s*=|$)/i.test(setting)) ?? '');
+}
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'QUERY']);
+
+/**
+ * Rejects changes with a precondition that the operation does not evaluate: it must not be performed if the condition is false
+ * (RFC 9110, section 13.1). `If-Match: *` is only false for a POST, whose result does not exist yet. There are no modification dates, so conditions on them are ignored.
+ */
+@Injectable()
+export class PreconditionGuard implements CanActivate {
+  canActivate(context: ExecutionContext): true {
+    const [{ method, headers, routeOptions }] = context.getArgs<[FastifyRequest]>();
+    if (SAFE_METHODS.has(method)) return true;
+    const match = routeOptions.config.evaluatesIfMatch ? undefined : headers['if-match'];
+    const unsupported =
+      headers['if-none-match'] !== undefined
+        ? 'If-None-Match'
+        : match !== undefined && (method === 'POST' || match.trim() !== '*')
+          ? 'If-Match'
+          : undefined;
+    if (unsupported !== undefined) throw new DomainError(PRECONDITION_FAILED, `This operation does not support ${unsupported}; remove it.`);
+    return true;
+  }
 }
