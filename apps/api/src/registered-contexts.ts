@@ -1,4 +1,4 @@
-// The contexts that the service serves, one line each.
+// The contexts that the service serves.
 export { AuthenticationModule } from './authentication/authentication.module.js';
 export { EventsModule, JobsModule } from './contexts/contexts.module.js';
 export { PetsModule } from '@animal-store/pets-http';

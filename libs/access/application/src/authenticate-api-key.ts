@@ -12,7 +12,13 @@ interface Entry {
   found: Principal | Promise<Principal>;
 }
 
-/** Authenticates requests. Caches active keys for a short time; unknown keys and errors are not cached. */
+/**
+ * Authenticates requests:
+ * 1. An active key that was checked in the last two seconds is in the cache. Unknown keys and errors are not.
+ * 2. `isApiKeySecret` checks the format and the checksum.
+ * 3. `findBySecret` of the repository finds the key by its hash.
+ * 4. `stateOf` decides whether it is active.
+ */
 export class AuthenticateApiKey {
   /** By secret. Oldest first; expired entries are removed before the next query. */
   private readonly entries = new Map<string, Entry>();
@@ -39,7 +45,7 @@ export class AuthenticateApiKey {
     this.entries.delete(secret);
     this.evict();
     const sentAt = performance.now();
-    const query = this.find(secret);
+    const query = this.check(secret);
     const entry: Entry = { sentAt, found: query };
     this.entries.set(secret, entry);
     query.then(
@@ -49,7 +55,7 @@ export class AuthenticateApiKey {
     return query;
   }
 
-  private async find(secret: ApiKeySecret): Promise<Principal> {
+  private async check(secret: ApiKeySecret): Promise<Principal> {
     const key = await this.keys.findBySecret(secret);
     const now = this.clock.now();
     if (!key || stateOf(key, now) !== 'active') throw new DomainError(INVALID_API_KEY);
