@@ -9,6 +9,8 @@ import { type Counter, WINDOW_S } from './counter.js';
 const RESPONSE_TIMEOUT_MS = 250;
 const CONNECT_TIMEOUT_MS = 1_000;
 const RECONNECT_DELAY_MS = 500;
+/** How often the connection is tried: a Redis that sends what nobody asked for does not respond in time, so it costs bounded memory. */
+const PROBE_INTERVAL_MS = 250;
 const MAX_REASON_LENGTH = 200;
 
 /**
@@ -56,7 +58,7 @@ export class RedisCounters {
   }
 
   /** Resolves when Redis counts. `ended` then rejects with the reason when the connection has ended. */
-  async connect(): Promise<{ readonly ended: Promise<never> }> {
+  async connect(): Promise<{ readonly ended: Promise<never>; readonly probe: () => Promise<unknown> }> {
     // Processes without Redis do not load its client.
     const { createClient } = await import('@redis/client');
     const client = createClient({
@@ -98,15 +100,16 @@ export class RedisCounters {
       },
     };
     const options = { ...this.options, storeClient, useRedisPackage: true };
+    const probe = () => new RateLimiterRedis(options).penalty('check');
     try {
       await inTime(client.connect(), CONNECT_TIMEOUT_MS);
-      await new RateLimiterRedis(options).penalty('check');
+      await probe();
     } catch (error) {
       end(error);
       throw error;
     }
     this.redis = new RateLimiterRedis({ ...options, insuranceLimiter: this.memory });
-    return { ended };
+    return { ended, probe };
   }
 
   private async keepConnected(): Promise<void> {
@@ -114,10 +117,13 @@ export class RedisCounters {
     let isLost = false;
     for (let isStopped = false; !isStopped;) {
       try {
-        const { ended } = await this.connect();
+        const { ended, probe } = await this.connect();
         if (isLost) this.logger?.info('reconnected to Redis; counting the requests of all processes');
         isLost = false;
-        await ended;
+        for (;;) {
+          await Promise.race([ended, sleep(PROBE_INTERVAL_MS, undefined, { signal, ref: false })]);
+          await probe();
+        }
       } catch (error) {
         const { code, message } = error as { readonly code?: string | number; readonly message: string };
         const reason = String(code ?? message).slice(0, MAX_REASON_LENGTH);
