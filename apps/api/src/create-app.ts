@@ -20,7 +20,7 @@ export interface AppOptions {
   readonly logger?: ServiceLogger;
 }
 
-/** Creates the initialised app, for the service and all tests. It does not listen yet; `DatabaseConnection` connects it to PostgreSQL. */
+/** Creates the initialised app, for the service and all tests. It does not listen yet; `Database.open` connects it to PostgreSQL. */
 export async function createApp(options: AppOptions): Promise<NestFastifyApplication> {
   const app = await compose(options);
   await app.init();

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseConnection, MigrationError } from '@animal-store/database';
+import { Database, MigrationError } from '@animal-store/database';
 import { query, TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Module } from '@nestjs/common';
@@ -54,7 +54,7 @@ describe('the start', () => {
 
   // Promise (Starting and stopping): While the database is unavailable, even on startup, requests get a 503. No restart is required afterwards.
   it('retries while the database is away or the file with its URL is missing, and migrates and serves afterwards', async () => {
-    const open = jest.spyOn(DatabaseConnection.prototype, 'open');
+    const open = jest.spyOn(Database.prototype, 'open');
     const proxy = await TcpProxy.start(other.databaseUrl);
     await proxy.cut();
     await writeFile(FILE, proxy.url);

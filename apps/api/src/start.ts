@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { sanitiseForTerminal } from '@animal-store/access-domain';
-import { Database, DatabaseConnection, isDatabaseUnavailable, migrateUp } from '@animal-store/database';
+import { Database, isDatabaseUnavailable, migrateUp } from '@animal-store/database';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { collectDefaultMetrics } from 'prom-client';
 import { type Context, contexts as animalStore } from './contexts.js';
@@ -125,7 +125,7 @@ class Service implements RunningService {
     const { migrateOnStart, databaseUrl } = this.config;
     try {
       if (migrateOnStart) await this.migrate();
-      await this.app.get(DatabaseConnection).open({ onWaiting: () => this.reportReached() });
+      await this.app.get(Database).open({ onWaiting: () => this.reportReached() });
       this.reportReached();
       return true;
     } catch (error) {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg, { type PoolConfig } from 'pg';
 import { DataSource, type QueryRunner, type ReplicationMode } from 'typeorm';
 import { DatabaseClient, RESPONSE_MS, withOwnConnection } from './connection/database-client.js';
@@ -7,6 +8,7 @@ import { durabilityRisk } from './connection/session-settings.js';
 import type { StatementInterceptor, StatementObserver } from './connection/statement.js';
 import type { Persistence, Subscription } from './persistence.js';
 import { Replicas } from './replicas/replicas.js';
+import { registerSubscriptions } from './statements/publication.js';
 
 /** Added to the server's statement timeout. The sum is the client's timeout, after which the connection is considered lost. */
 const CLIENT_TIMEOUT_GRACE_MS = 1_000;
@@ -14,6 +16,8 @@ const MIGRATIONS_SCHEMA = 'public';
 const MIGRATIONS_NAME = 'schema_migrations';
 /** Includes the schema because no statement depends on `search_path`. */
 export const MIGRATIONS_TABLE = `${MIGRATIONS_SCHEMA}.${MIGRATIONS_NAME}`;
+const MIGRATIONS_POLL_MS = 200;
+const UNDEFINED_TABLE = '42P01';
 
 export interface DatabaseOptions {
   /** A libpq connection URL. A file is read again for each new connection. */
@@ -44,11 +48,13 @@ export interface DatabaseOptions {
 
 /**
  * A PostgreSQL database: a TypeORM DataSource with its pool, its replicas, and the settings that repositories, migrations, jobs and events
- * read. Call `connect()` or `initialize()` to open it and `destroy()` to close it.
+ * read. A service calls `open()` and `close()`; a command `connect()` or `initialize()`, and `destroy()`.
  */
 export class Database extends DataSource {
   /** Undefined without `replicaUrls`. */
   readonly replicas: Replicas | undefined;
+  /** Whether requests may use the database: only after it was first connected and migrated. */
+  hasOpened = false;
   private readonly waiting: ((database: this) => void)[] = [];
 
   constructor(readonly settings: DatabaseOptions) {
@@ -99,6 +105,29 @@ export class Database extends DataSource {
     if (risk) this.settings.onDurabilityRisk?.(risk);
   }
 
+  /**
+   * Tries once to connect, then waits until the database is migrated, possibly by another process. Calls `onWaiting` after each read of its
+   * state.
+   */
+  async open({ onWaiting = () => undefined }: { readonly onWaiting?: () => void } = {}): Promise<void> {
+    if (!this.isInitialized) {
+      await this.connect();
+      this.replicas?.start();
+    }
+    while ((await pendingMigrations(this)).length > 0) {
+      onWaiting();
+      await sleep(MIGRATIONS_POLL_MS);
+    }
+    await registerSubscriptions(this);
+    this.hasOpened = true;
+  }
+
+  async close(): Promise<void> {
+    this.hasOpened = false;
+    await this.replicas?.close();
+    if (this.isInitialized) await this.destroy();
+  }
+
   /** Calls `prepare` as soon as the metadata of the entities exists. If it throws, the initialisation fails. */
   whenInitialized(prepare: (database: this) => void): void {
     if (this.isInitialized) prepare(this);
@@ -138,6 +167,25 @@ export class Database extends DataSource {
     }));
     return new Replicas(() => this.pool, pools);
   }
+}
+
+/** Returns the migrations of all contexts, ordered by the timestamp of 13 digits at the end of their names. Runs one statement. */
+export async function migrationStatus(database: Database): Promise<{ name: string; applied: boolean }[]> {
+  const applied = await database.pool.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE}`).then(
+    ({ rows }) => rows.map(({ name }) => name),
+    (error: unknown): string[] => {
+      if ((error as { code?: unknown }).code === UNDEFINED_TABLE) return [];
+      throw error;
+    },
+  );
+  const names = database.migrations.map((migration) => migration.name ?? migration.constructor.name);
+  names.sort((one, other) => Number(one.slice(-13)) - Number(other.slice(-13)));
+  return names.map((name) => ({ name, applied: applied.includes(name) }));
+}
+
+/** Returns the names of the migrations of this release that are not applied. */
+export async function pendingMigrations(database: Database): Promise<string[]> {
+  return (await migrationStatus(database)).filter(({ applied }) => !applied).map(({ name }) => name);
 }
 
 function poolConfig(settings: DatabaseOptions, url: SecretUrl): DatabasePoolConfig {

@@ -1,5 +1,4 @@
-export { Database, type DatabaseOptions } from './database.js';
-export { DatabaseConnection } from './database-connection.js';
+export { Database, type DatabaseOptions, migrationStatus, pendingMigrations } from './database.js';
 export type { Persistence, Privileges, Subscription } from './persistence.js';
 
 // connection: opens connections, and explains their errors.
@@ -41,8 +40,6 @@ export {
   type MigrateOptions,
   migrateUp,
   MigrationError,
-  migrationStatus,
-  pendingMigrations,
   /** @public For a migration that creates an index concurrently. */
   withoutLockTimeout,
 } from './migrations/migrations.js';

@@ -3,9 +3,9 @@ import { createTestDatabase, TcpProxy, type TestDatabase, waitFor } from '@anima
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, type PoolClient } from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { Database, type DatabaseOptions } from './database.js';
+import { Database, type DatabaseOptions, pendingMigrations } from './database.js';
 import { isDatabaseUnavailable } from './connection/error-meaning.js';
-import { migrateUp, pendingMigrations } from './migrations/migrations.js';
+import { migrateUp } from './migrations/migrations.js';
 import { PreparedStatement } from './statements/prepared-statement.js';
 import { retryRead } from './connection/retry.js';
 

@@ -1,6 +1,6 @@
 import type { AuthenticateApiKey } from '@animal-store/access-application';
 import { INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
-import type { DatabaseConnection } from '@animal-store/database';
+import type { Database } from '@animal-store/database';
 import { Public, RequireScopes } from '@animal-store/http-kit';
 import { DomainError, type Principal } from '@animal-store/kernel';
 import { describe, expect, it, jest } from '@jest/globals';
@@ -26,7 +26,7 @@ const createLimits = (rateLimit: number) =>
   new RateLimits({ rateLimit, redisUrl: undefined, environment: 'test' }, pino({ level: 'silent' }));
 const defaultLimits = createLimits(1);
 const guardWith = (execute: (key: string) => Principal | Promise<Principal>, { limits = defaultLimits, hasOpened = true } = {}) =>
-  new AuthenticationGuard({ execute } as AuthenticateApiKey, limits, { hasOpened } as DatabaseConnection);
+  new AuthenticationGuard({ execute } as AuthenticateApiKey, limits, { hasOpened } as Database);
 const guardWithoutClients = guardWith(() => {
   throw new DomainError(INVALID_API_KEY);
 });

@@ -1,6 +1,6 @@
 import { AuthenticateApiKey } from '@animal-store/access-application';
 import { INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
-import { DatabaseConnection } from '@animal-store/database';
+import { Database } from '@animal-store/database';
 import { PUBLIC, REQUIRED_SCOPES } from '@animal-store/http-kit';
 import { DomainError, type Principal } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
@@ -21,7 +21,7 @@ export class AuthenticationGuard implements CanActivate {
   constructor(
     private readonly authenticate: AuthenticateApiKey,
     private readonly rateLimits: RateLimits,
-    private readonly connection: DatabaseConnection,
+    private readonly database: Database,
   ) {}
 
   canActivate(context: ExecutionContext): true | Promise<true> {
@@ -31,7 +31,7 @@ export class AuthenticationGuard implements CanActivate {
     if (authorization === 'public') return true;
     // For logs and metrics: no earlier hook knows the handler.
     request.operation = operation;
-    if (!this.connection.hasOpened) throw new DomainError(SERVICE_UNAVAILABLE);
+    if (!this.database.hasOpened) throw new DomainError(SERVICE_UNAVAILABLE);
     const identify = (principal: Principal): true => {
       request.principal = principal;
       return true;

@@ -1,4 +1,4 @@
-import { Database, DatabaseConnection } from '@animal-store/database';
+import { Database } from '@animal-store/database';
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Observability } from '../observability/observability.js';
@@ -6,29 +6,27 @@ import type { Config } from '../process/config.js';
 import type { Context } from './contexts.module.js';
 import { collectSubscriptions } from './event-delivery.js';
 
-/** PostgreSQL with the tables of all contexts. `DatabaseConnection` connects after the start. */
+/** PostgreSQL with the tables of all contexts. The service opens it after the start. */
 @Global()
 @Module({})
 export class DatabaseModule implements OnApplicationShutdown {
-  constructor(@Inject(DatabaseConnection) private readonly connection: DatabaseConnection) {}
+  constructor(@Inject(Database) private readonly database: Database) {}
 
   static forRoot(config: Config, contexts: readonly Context[], observability: Observability): DynamicModule {
     const database = createDatabase(config, contexts, observability);
-    const connection = new DatabaseConnection(database);
-    observe(database, connection, observability);
+    observe(database, observability);
     return {
       module: DatabaseModule,
       providers: [
         { provide: Database, useValue: database },
         { provide: DataSource, useExisting: Database },
-        { provide: DatabaseConnection, useValue: connection },
       ],
-      exports: [Database, DataSource, DatabaseConnection],
+      exports: [Database, DataSource],
     };
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.connection.close();
+    await this.database.close();
   }
 }
 
@@ -50,8 +48,8 @@ function createDatabase(config: Config, contexts: readonly Context[], { logger, 
 }
 
 /** Measures the pool, and measures and logs the use of replicas. */
-function observe(database: Database, connection: DatabaseConnection, { logger, metrics }: Observability): void {
-  const pool = () => (connection.hasOpened ? database.pool : undefined);
+function observe(database: Database, { logger, metrics }: Observability): void {
+  const pool = () => (database.hasOpened ? database.pool : undefined);
   metrics.observe('database_pool_connections', 'Connections to PostgreSQL.', () => pool()?.totalCount ?? 0);
   metrics.observe('database_pool_idle', 'Unused connections to PostgreSQL.', () => pool()?.idleCount ?? 0);
   metrics.observe('database_pool_waiting', 'Statements that wait for a connection.', () => pool()?.waitingCount ?? 0);

@@ -1,4 +1,4 @@
-import { appendEvents, Database, DatabaseConnection, eventsPersistence, on, type StoredEvent, subscribe } from '@animal-store/database';
+import { appendEvents, Database, eventsPersistence, on, type StoredEvent, subscribe } from '@animal-store/database';
 import { defineEvent } from '@animal-store/kernel';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { createMigratedDatabase } from '@animal-store/test-kit';
@@ -36,7 +36,7 @@ describe('collectSubscriptions', () => {
 
 function deliveryWithoutDatabase(): EventDelivery {
   const database = new Database({ url: 'postgres://nowhere', applicationName: 'spec', poolSize: 1, persistence: [] });
-  return new EventDelivery(database, new DatabaseConnection(database), new Metrics());
+  return new EventDelivery(database, new Metrics());
 }
 
 describe('EventDelivery', () => {
@@ -74,11 +74,10 @@ describe('EventDelivery', () => {
       ],
       interceptor: traceStatements(trace.getTracer('spec')),
     });
-    const connection = new DatabaseConnection(dataSource);
     const metrics = new Metrics();
-    const delivery = new EventDelivery(dataSource, connection, metrics);
+    const delivery = new EventDelivery(dataSource, metrics);
     delivery.onApplicationBootstrap();
-    await connection.open();
+    await dataSource.open();
     exporter.reset();
     await dataSource.transaction((manager) => appendEvents(manager, OrderPlaced.of({ orderId: 2n ** 53n + 1n })));
     const published = exporter.getFinishedSpans().length;
@@ -97,7 +96,7 @@ describe('EventDelivery', () => {
     expect(exporter.getFinishedSpans()).toHaveLength(published);
 
     await delivery.beforeApplicationShutdown();
-    await connection.close();
+    await dataSource.close();
     await database.drop();
     await provider.shutdown();
   });

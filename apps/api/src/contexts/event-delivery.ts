@@ -1,6 +1,5 @@
 import {
   Database,
-  DatabaseConnection,
   describeError,
   type EventObserver,
   EventRunner,
@@ -43,10 +42,9 @@ export class EventDelivery implements EventObserver, OnApplicationBootstrap, Bef
 
   constructor(
     database: Database,
-    connection: DatabaseConnection,
     private readonly metrics: Metrics,
   ) {
-    this.runner = new EventRunner(database, this, { isOpen: () => connection.hasOpened });
+    this.runner = new EventRunner(database, this, { isOpen: () => database.hasOpened });
   }
 
   onApplicationBootstrap(): void {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Database, DatabaseConnection, ExpireIdempotencyKeys, grantStatements, runJob } from '@animal-store/database';
+import { Database, ExpireIdempotencyKeys, grantStatements, runJob } from '@animal-store/database';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { PetsModule } from '@animal-store/pets-http';
 import { createMigratedDatabase, describeMigrations, useDatabase } from '@animal-store/test-kit';
@@ -50,18 +50,17 @@ interface StartOptions {
 /** Starts the runner of a process. */
 async function start(jobs: readonly ScheduledJob[], { logger, maxRunMs }: StartOptions = {}) {
   const { dataSource } = database;
-  const connection = new DatabaseConnection(dataSource);
   const environment = {
     moduleRef: { get: (useCase: new () => Work) => new useCase() } as unknown as ModuleRef,
-    ...{ database: dataSource, connection, draining: new Draining(), metrics: new Metrics() },
+    ...{ database: dataSource, draining: new Draining(), metrics: new Metrics() },
     logger: logger ?? pino({ level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }),
   };
   const { moduleRef, draining, metrics } = environment;
-  const runner = new JobRunner(jobs, moduleRef, dataSource, connection, draining, metrics, environment.logger);
+  const runner = new JobRunner(jobs, moduleRef, dataSource, draining, metrics, environment.logger);
   if (maxRunMs !== undefined) Object.assign(runner, { maxRunMs });
   runners.push(runner);
   runner.onApplicationBootstrap();
-  await connection.open();
+  await dataSource.open();
   const value = async (metric: string) =>
     new RegExp(`^${metric.replaceAll(/[{}]/g, String.raw`\$&`)} (.+)$`, 'm').exec(await environment.metrics.registry.metrics())?.[1];
   return { ...environment, runner, value };
@@ -167,6 +166,7 @@ it('while draining, no run starts, and the end of the runner waits for the curre
   expect(messages(20)).toEqual(['job started', 'job succeeded']);
   expect(runs).toBe(1);
 
+  database.dataSource.hasOpened = false;
   const next = await start([job(50)]);
   next.draining.begin();
   await sleep(300);

@@ -1,4 +1,4 @@
-import { Database, DatabaseConnection, describeError, type Job, jobState, repeat, runJob } from '@animal-store/database';
+import { Database, describeError, type Job, jobState, repeat, runJob } from '@animal-store/database';
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { Logger } from 'pino';
@@ -41,7 +41,6 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
     @Inject(SCHEDULED_JOBS) private readonly jobs: readonly ScheduledJob[],
     private readonly moduleRef: ModuleRef,
     private readonly database: Database,
-    private readonly connection: DatabaseConnection,
     private readonly draining: Draining,
     private readonly metrics: Metrics,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -69,9 +68,9 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
 
   /** Returns the time until the next check. */
   private async runIfDue(job: Job, useCase: UseCase): Promise<number> {
-    const { database, connection, draining, metrics, logger } = this;
+    const { database, draining, metrics, logger } = this;
     const pauseMs = Math.min(job.every, MAX_PAUSE_MS);
-    if (!connection.hasOpened || draining.isActive) return Math.min(pauseMs, START_POLL_MS);
+    if (!database.hasOpened || draining.isActive) return Math.min(pauseMs, START_POLL_MS);
     try {
       const { dueInMs, succeededAt } = await jobState(database, job);
       if (succeededAt) metrics.jobSuccesses.set({ job_name: job.name }, succeededAt.getTime() / 1000);

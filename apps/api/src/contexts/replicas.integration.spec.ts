@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
-import { Database, DatabaseConnection, migrateUp } from '@animal-store/database';
+import { Database, migrateUp } from '@animal-store/database';
 import { DurablePostgres, waitFor } from '@animal-store/local-postgres/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const logger = createLogger('info', { write: (line: string) => (log += line) });
   apps = await Promise.all([1, 2].map(() => createApp({ config, contexts, logger })));
   for (const app of apps) {
-    await app.get(DatabaseConnection).open();
+    await app.get(Database).open();
     await app.listen({ host: '127.0.0.1', port: 0 });
   }
 }, START_TIMEOUT_MS);

@@ -1,4 +1,4 @@
-import type { Database, DatabaseConnection } from '@animal-store/database';
+import type { Database } from '@animal-store/database';
 import { afterEach, expect, it, jest } from '@jest/globals';
 import { Metrics } from '../observability/metrics.js';
 import { Draining } from '../http/connection.js';
@@ -12,8 +12,8 @@ it('is not ready after 2 s without a response of the database, and ready with it
   jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   const { promise: response, resolve: respond } = Promise.withResolvers<{ rows: [] }>();
   const query = jest.fn(() => response);
-  const database = { migrations: [], pool: { query } } as unknown as Database;
-  const readiness = new Readiness(database, { hasOpened: true } as DatabaseConnection, new Draining(), new Metrics());
+  const database = { hasOpened: true, migrations: [], pool: { query } } as unknown as Database;
+  const readiness = new Readiness(database, new Draining(), new Metrics());
   const probes = Promise.allSettled([readiness.check(), readiness.check()]);
   await jest.advanceTimersByTimeAsync(1_999);
   const late = readiness.check();
@@ -34,8 +34,8 @@ it('is not ready after 2 s without a response of the database, and ready with it
 
 it('names the cause if the query fails', async () => {
   const cause = new Error('ECONNREFUSED');
-  const database = { migrations: [], pool: { query: () => Promise.reject(cause) } } as unknown as Database;
-  const readiness = new Readiness(database, { hasOpened: true } as DatabaseConnection, new Draining(), new Metrics());
+  const database = { hasOpened: true, migrations: [], pool: { query: () => Promise.reject(cause) } } as unknown as Database;
+  const readiness = new Readiness(database, new Draining(), new Metrics());
   await expect(readiness.check()).rejects.toMatchObject({ message: 'The database does not respond.', cause });
 });
 
@@ -46,16 +46,15 @@ it('metrics have the state of the migrations before the service connects, and th
   );
   const migrations = ['One1700000000001', 'Two1700000000002'].map((name) => ({ name }));
   const metrics = new Metrics();
-  const connection = { hasOpened: false };
-  const database = { migrations, pool: { query } } as unknown as Database;
-  const readiness = new Readiness(database, connection as DatabaseConnection, new Draining(), metrics);
+  const database = { hasOpened: false, migrations, pool: { query } } as unknown as Database;
+  const readiness = new Readiness(database, new Draining(), metrics);
   const lines = async () =>
     (await metrics.registry.metrics()).split('\n').filter((line) => /^(?:database_migration|service_ready)/.test(line));
   const pending = ['database_migrations_pending 1', 'service_ready 0'];
   expect((await lines()).sort()).toEqual(pending);
   applied = new Error('connect ECONNREFUSED');
   expect((await lines()).sort()).toEqual(pending);
-  connection.hasOpened = true;
+  database.hasOpened = true;
   applied = migrations.map(({ name }) => name);
   query.mockClear();
   expect((await lines()).sort()).toEqual(['database_migrations_pending 0', 'service_ready 1']);

@@ -1,4 +1,4 @@
-import { Database, DatabaseConnection, pendingMigrations } from '@animal-store/database';
+import { Database, pendingMigrations } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
 import { Injectable } from '@nestjs/common';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
@@ -20,7 +20,6 @@ export class Readiness {
 
   constructor(
     private readonly database: Database,
-    private readonly connection: DatabaseConnection,
     private readonly draining: Draining,
     metrics: Metrics,
   ) {
@@ -37,7 +36,7 @@ export class Readiness {
   /** @throws DomainError with the reason */
   async check(): Promise<void> {
     if (this.draining.isActive) throw notReady('The process is shutting down.');
-    if (!this.connection.hasOpened) throw notReady('The database is not connected or not migrated yet.');
+    if (!this.database.hasOpened) throw notReady('The database is not connected or not migrated yet.');
     if ((await this.readPending()) > 0) throw notReady('Migrations are pending.');
   }
 

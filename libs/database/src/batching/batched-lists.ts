@@ -2,7 +2,6 @@ import { INT64_MAX, INT64_MIN, JsonPage, JsonText, type PageRequest } from '@ani
 import { isReadItemError } from '../connection/error-meaning.js';
 import { retryRead } from '../connection/retry.js';
 import type { Executor } from '../connection/statement.js';
-import type { List } from '../persistence.js';
 import { Batcher, type BatchSlots } from '../statements/batcher.js';
 import { type ListOrder, listStatement, type PageText } from '../statements/list-statement.js';
 import { arraysOf, checkedValue, elementOf, type PreparedStatement, type Value, type Values } from '../statements/prepared-statement.js';
@@ -20,8 +19,6 @@ interface ListOptions {
   readonly sharding: Sharding;
   readonly executor: Executor;
   readonly slots: BatchSlots;
-  /** The lists of the entity in its persistence. */
-  readonly declared: readonly List[];
 }
 
 type Filter = Readonly<Record<string, unknown>>;
@@ -69,9 +66,8 @@ export class BatchedLists<Item> {
   }
 
   private addPages(shape: string, filter: Filter, order?: Omit<ListOrder, 'column'> & { readonly by: string }): Pages<Item> {
-    const { table, sharding, declared, slots } = this.options;
+    const { table, sharding, slots } = this.options;
     const filters = table.columns.filter(({ property }) => filter[property] !== undefined);
-    assertDeclared(declared, table, filters, order?.by);
     const statement = listStatement(
       table,
       { filters, order: order && { ...order, column: orderColumn(table, order.by, filters) } },
@@ -101,18 +97,5 @@ function orderColumn({ label, columns }: Table, by: string, filters: readonly Co
   if (column && ORDER_TYPES.includes(column.type) && !column.isNullable && !filters.includes(column)) return column;
   throw new Error(
     `${label}: ${by} cannot order a list. It must be a column that is not nullable and not a filter, of the type ${ORDER_TYPES.join(', ')}.`,
-  );
-}
-
-/** @throws Error if no index of the list is required */
-function assertDeclared(declared: readonly List[], { label }: Table, filters: readonly Column[], orderBy: string | undefined): void {
-  if (declared.length === 0 && orderBy === undefined) return;
-  const names = filters.map(({ property }) => property).sort();
-  const isDeclared = declared.some(
-    (list) => list.orderBy === orderBy && list.filters.some((combination) => combination.toSorted().join() === names.join()),
-  );
-  if (isDeclared) return;
-  throw new Error(
-    `${label}: \`lists\` of its Persistence must declare the filters [${names.join(', ')}] with orderBy ${String(orderBy)}, so that an index is required.`,
   );
 }

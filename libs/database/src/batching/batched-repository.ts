@@ -129,7 +129,6 @@ export class BatchedRepository<Entity extends EntityWithId> {
       executor: replicas ?? pool,
       // Pages may wait for a replica. With separate slots, `findById` does not wait for pages.
       slots: replicas ? new BatchSlots(CONCURRENT_READS) : slots,
-      declared: settings.persistence.flatMap(({ lists = [] }) => lists.filter(({ entity }) => entity === metadata.target)),
     });
   }
 

@@ -2,6 +2,7 @@ import { DomainError } from '@animal-store/kernel';
 import { createTestDatabase, setOddSettings, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { isDatabaseUnavailable } from '../connection/error-meaning.js';
+import type { StatementInterceptor } from '../connection/statement.js';
 import type { Database } from '../database.js';
 import { BatchedRepository } from './batched-repository.js';
 import { migrateUp } from '../migrations/migrations.js';
@@ -50,14 +51,14 @@ afterAll(async () => {
 function recordStatements(): { readonly names: string[]; readonly codes: string[] } {
   const seen = { names: [] as string[], codes: [] as string[] };
   for (const { pool } of processes) {
-    const execute = pool.execute.bind(pool);
-    pool.execute = (execution) => {
-      seen.names.push(execution.label);
-      const rows = execute(execution);
+    const interceptor: StatementInterceptor = ({ name = '' }, run) => {
+      seen.names.push(name);
+      const rows = run();
       rows.catch((error: unknown) => seen.codes.push((error as { code: string }).code));
       return rows;
     };
-    restore.push(() => (pool.execute = execute));
+    Object.assign(pool, { interceptor });
+    restore.push(() => Object.assign(pool, { interceptor: undefined }));
   }
   return seen;
 }

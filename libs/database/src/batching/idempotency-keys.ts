@@ -32,19 +32,8 @@ export function isKeyTable({ target }: EntityMetadata): boolean {
 }
 
 export function keyTableOf(metadata: EntityMetadata): KeyTable {
-  const column = (property: keyof IdempotencyKeyEntity): string => {
-    const found = metadata.findColumnWithPropertyName(property);
-    if (!found) throw new Error(`${metadata.name} must have a column for the property ${property}.`);
-    return quoted(found.databaseName);
-  };
-  return {
-    name: qualifiedName(metadata),
-    clientId: column('clientId'),
-    key: column('key'),
-    rowId: column('rowId'),
-    request: column('request'),
-    createdAt: column('createdAt'),
-  };
+  const { databaseName = '' } = metadata.findColumnWithPropertyName('rowId') ?? {};
+  return { name: qualifiedName(metadata), rowId: quoted(databaseName) };
 }
 
 /** A command is not repeated by a creation or by another command with its key. */
@@ -64,12 +53,12 @@ export class ExpireIdempotencyKeys {
 
   async execute(): Promise<number> {
     let total = 0;
-    for (const { name, createdAt } of this.dataSource.entityMetadatas.filter(isKeyTable).map(keyTableOf)) {
+    for (const { name } of this.dataSource.entityMetadatas.filter(isKeyTable).map(keyTableOf)) {
       let deleted: number;
       do {
         [, deleted] = await this.dataSource.query<[unknown, number]>(
-          `DELETE FROM ${name} WHERE ${createdAt} <= (SELECT max(${createdAt}) FROM (
-             SELECT ${createdAt} FROM ${name} WHERE ${createdAt} < now() - make_interval(hours => $1) ORDER BY ${createdAt} LIMIT $2
+          `DELETE FROM ${name} WHERE created_at <= (SELECT max(created_at) FROM (
+             SELECT created_at FROM ${name} WHERE created_at < now() - make_interval(hours => $1) ORDER BY created_at LIMIT $2
            ) AS oldest)`,
           [IDEMPOTENCY_KEY_LIFETIME_HOURS, BATCH_SIZE],
         );

@@ -163,7 +163,7 @@ describe('rows that wait for an open transaction', () => {
   it('wait as long as that transaction lasts, if there is no statement timeout', async () => {
     const source = await lines.open({ statementTimeoutMs: 0 });
     const repository = new BatchedRepository(source.getRepository(OrderLineEntity), source.getRepository(OrderLineKeyEntity));
-    const execute = jest.spyOn(source.pool, 'execute');
+    const execute = jest.spyOn(source.pool, 'withClient');
     await whileLocked(['a'], async (runner) => {
       const waiting = repository.insertOnce(aLine(), keyOf('a'));
       waiting.catch(() => undefined);
@@ -178,7 +178,7 @@ describe('rows that wait for an open transaction', () => {
     ['first statement', 0],
     ['later statements, each alone', 8],
   ])('replay the result of a creation that commits during their %s', async (_which, statements) => {
-    const execute = jest.spyOn(lines.dataSource.pool, 'execute');
+    const execute = jest.spyOn(lines.dataSource.pool, 'withClient');
     await whileLocked(['a'], async (runner) => {
       const repeated = [lines.first.insertOnce(aLine(), keyOf('a')), lines.second.insertOnce(aLine(), keyOf('a'))];
       await waitFor(() => expect(execute.mock.calls.length).toBeGreaterThanOrEqual(statements));

@@ -1,22 +1,13 @@
 import { INT64_MAX, INT64_MIN, type Order, type PageRequest, type OrderValue, type Position } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { List } from '../persistence.js';
 import { aLine, OrderLineEntity, Size } from '../testing/order-lines.js';
 import { useOrderLines } from '../testing/use-order-lines.js';
 import { BatchedRepository } from './batched-repository.js';
 
 type OrderedBy = 'clientId' | 'dueAt' | 'key' | 'quantity';
 
-const FILTERS = [[], ['note'], ['size'], ['note', 'size']];
-const ORDERS = ['clientId', 'dueAt', 'key', 'quantity', 'note', 'token', 'isGift', 'size', 'other'];
-const LISTS: readonly List[] = [undefined, ...ORDERS].map((orderBy) => ({
-  entity: OrderLineEntity,
-  filters: FILTERS,
-  ...(orderBy !== undefined && { orderBy }),
-}));
-
-const lines = useOrderLines(LISTS);
+const lines = useOrderLines();
 const repositories = () => [lines.first, lines.sharded];
 const STARTED = new Date('2026-11-22T10:00:00.123Z');
 const time = (text: string) => new Date(text);
@@ -203,20 +194,9 @@ describe('an ordered list', () => {
     ['isGift', {}, 'cannot order a list'],
     ['size', { size: Size.Small }, 'cannot order a list'],
     ['other', {}, 'cannot order a list'],
-    [
-      'dueAt',
-      { quantity: 1, key: 'x' },
-      '`lists` of its Persistence must declare the filters [key, quantity] with orderBy dueAt, so that an index is required.',
-    ],
   ])('cannot be ordered by %s with the filters %j', async (by, filter, message) => {
     const page = lines.first.page(filter, { limit: 1, order: { by: by as 'dueAt' } });
     await expect(page).rejects.toThrow(message);
-  });
-
-  it('by identifier must be declared, too, if the entity has declared lists', async () => {
-    await expect(lines.first.page({ quantity: 1 }, { limit: 1 })).rejects.toThrow(
-      'must declare the filters [quantity] with orderBy undefined',
-    );
   });
 });
 

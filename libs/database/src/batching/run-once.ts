@@ -27,21 +27,21 @@ export function runOnce<Result>(
   command: (manager: EntityManager) => Promise<Result>,
 ): Promise<Outcome<Result>> {
   if (!key) return retryConflict(async () => ({ result: await dataSource.transaction(command), replayed: false }));
-  const { name, clientId, key: keyName, rowId, request: record } = keyTableOf(dataSource.getMetadata(keys));
+  const { name, rowId } = keyTableOf(dataSource.getMetadata(keys));
   const parameters = [key.clientId, key.key];
 
   const runWithKey = async (manager: EntityManager): Promise<Outcome<Result>> => {
     // Waits for a concurrent transaction with the same key, and returns its record. A new record is empty.
     const [claimed] = await manager.query<{ record: object }[]>(
-      `INSERT INTO ${name} AS stored (${clientId}, ${keyName}, ${rowId}, ${record}) VALUES ($1, $2, 0, '[]')
-       ON CONFLICT (${clientId}, ${keyName}) DO UPDATE SET ${record} = stored.${record} RETURNING ${record} AS record`,
+      `INSERT INTO ${name} AS stored (client_id, key, ${rowId}, request) VALUES ($1, $2, 0, '[]')
+       ON CONFLICT (client_id, key) DO UPDATE SET request = stored.request RETURNING request AS record`,
       parameters,
     );
     if (!claimed) throw new Error(`The database did not store a row of ${name}, for example because of a trigger.`);
     if (!isDeepStrictEqual(claimed.record, [])) return { result: recordedResult(claimed.record, request) as Result, replayed: true };
     const result = await command(manager);
     const recorded = recordOf(request, result);
-    await manager.query(`UPDATE ${name} SET ${record} = $3 WHERE ${clientId} = $1 AND ${keyName} = $2`, [...parameters, recorded]);
+    await manager.query(`UPDATE ${name} SET request = $3 WHERE client_id = $1 AND key = $2`, [...parameters, recorded]);
     return { result, replayed: false };
   };
   return alone(dataSource, `${name} ${String(key.clientId)} ${key.key}`, () => retryConflict(() => dataSource.transaction(runWithKey)));

@@ -1,7 +1,7 @@
 import { defineEvent } from '@animal-store/kernel';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Database } from '../database.js';
-import { registerSubscriptions } from '../events/events.js';
+import { registerSubscriptions } from '../statements/publication.js';
 import { createShop, OrderEntity, OrderKeyEntity, OrderPlaced, recorder, type Shop } from '../testing/shop.js';
 import { BatchedRepository } from './batched-repository.js';
 

@@ -1,6 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { BatchedRepository } from './batched-repository.js';
+import type { StatementInterceptor } from '../connection/statement.js';
 import { Database } from '../database.js';
 import { migrateUp } from '../migrations/migrations.js';
 import { PreparedStatement } from '../statements/prepared-statement.js';
@@ -31,26 +32,20 @@ afterAll(async () => {
   await database.drop();
 });
 
-const execute = dataSourceExecute();
-function dataSourceExecute() {
-  let original: Database['pool']['execute'] | undefined;
-  afterEach(() => {
-    if (original) dataSource.pool.execute = original;
-    original = undefined;
-  });
-  return {
-    /** Lets the next statements with a code fail. Returns the number of rows of each statement. */
-    fails(...codes: (string | undefined)[]): number[] {
-      const run = (original ??= dataSource.pool.execute.bind(dataSource.pool));
-      const rows: number[] = [];
-      dataSource.pool.execute = (execution) => {
-        rows.push(execution.label.startsWith('insert one') ? 1 : String(execution.values[0]).split(',').length);
-        const code = codes.shift();
-        return code === undefined ? run(execution) : Promise.reject(Object.assign(new Error(code), { code }));
-      };
-      return rows;
-    },
+afterEach(() => {
+  Object.assign(dataSource.pool, { interceptor: undefined });
+});
+
+/** Lets the next statements with a code fail. Returns the number of rows of each statement. */
+function failStatements(...codes: (string | undefined)[]): number[] {
+  const rows: number[] = [];
+  const interceptor: StatementInterceptor = ({ name, values = [] }, run) => {
+    rows.push(name?.startsWith('insert one') ? 1 : String(values[0]).split(',').length);
+    const code = codes.shift();
+    return code === undefined ? run() : Promise.reject(Object.assign(new Error(code), { code }));
   };
+  Object.assign(dataSource.pool, { interceptor });
+  return rows;
 }
 
 const count = () => dataSource.getRepository(OrderLineEntity).count();
@@ -189,32 +184,32 @@ describe('a value that cannot be stored', () => {
 describe('a deadlock or a serialization failure', () => {
   it.each(['40P01', '40001'])('%s of a batch is repeated, at most three times', async (code) => {
     // The first one is that of the batch, the others are those of the row alone.
-    execute.fails(code, code, code, code);
+    failStatements(code, code, code, code);
     await lines.insert(aLine());
-    execute.fails(code, undefined, code, code, code);
+    failStatements(code, undefined, code, code, code);
     expect(await lines.insertOnce(aLine(), { clientId: 1n, key: code })).toMatchObject({ replayed: false });
-    execute.fails(code, code, code, code, code);
+    failStatements(code, code, code, code, code);
     await expect(lines.insert(aLine())).rejects.toMatchObject({ code });
     expect(await count()).toBe(2);
   });
 
   it('of a batch is followed by its rows, each alone', async () => {
     const insertAll = () => Promise.all(['alone', 'a', 'b', 'c', 'd'].map((key) => lines.insert(aLine({ key }))));
-    const seen = execute.fails(undefined, '40P01', undefined, '40001', '40P01');
+    const seen = failStatements(undefined, '40P01', undefined, '40001', '40P01');
     await insertAll();
     expect(seen).toEqual([1, 4, 1, 1, 1, 1, 1, 1]);
     const keys = ['alone', 'a', 'b', 'c', 'd'].map((key) => ({ clientId: 1n, key }));
-    execute.fails(undefined, '40P01', undefined, '40001', '40P01');
+    failStatements(undefined, '40P01', undefined, '40001', '40P01');
     const results = await Promise.all(keys.map((key) => lines.insertOnce(aLine(), key)));
     expect(results.filter(({ replayed }) => replayed)).toEqual([]);
     expect(await count()).toBe(10);
   });
 
   it('other errors are not repeated', async () => {
-    execute.fails('40003');
+    failStatements('40003');
     await expect(lines.insert(aLine())).rejects.toMatchObject({ code: '40003' });
     // Nor by the calls that wait for one with the same key.
-    const seen = execute.fails('40003');
+    const seen = failStatements('40003');
     expect(await statusesOf([1, 2, 3].map(() => lines.insertOnce(aLine(), { clientId: 1n, key: 'same' })))).toBe('rrr');
     expect(seen).toHaveLength(1);
   });

@@ -94,7 +94,7 @@ describe('idle connections', () => {
   it('are not closed while they execute a statement', async () => {
     const [first, ...others] = (await open(5)) as [PoolClient, ...PoolClient[]];
     first.release();
-    void pool.execute(PICK.execution([]));
+    void pool.withClient((client) => PICK.runOn(client, []));
     await sleep(10 * idleTimeoutMillis);
     expect(stateOf(first)).toEqual([{ ended: false, destroyed: false }]);
     for (const client of others) client.release();
@@ -103,8 +103,8 @@ describe('idle connections', () => {
   });
 });
 
-describe('execute', () => {
-  const execute = () => pool.execute(PICK.execution([]));
+describe('withClient', () => {
+  const execute = () => pool.withClient((client) => PICK.runOn(client, []));
 
   it('uses an idle connection at once, and makes it idle again', async () => {
     const [idle] = clients;

@@ -1,8 +1,8 @@
-import type { PoolClient, PoolConfig } from 'pg';
+import type { Client, PoolClient, PoolConfig } from 'pg';
 import type { DatabaseClientConfig } from './database-client.js';
 import { isSessionUsable } from './error-meaning.js';
 import { type ConnectCallback, PgPool } from './pg-internals.js';
-import type { Execution, Executor, StatementInterceptor, StatementObserver } from './statement.js';
+import type { Executor, StatementInterceptor, StatementObserver } from './statement.js';
 
 /** Number of connections that stay open while they are idle: for two reads, an insert and a job. */
 const KEPT_CONNECTIONS = 4;
@@ -25,19 +25,19 @@ export class DatabasePool extends PgPool implements Executor {
     this.interceptor = interceptor;
   }
 
-  /** Like `query`. On an idle connection, it saves the tick, the timer and most listeners of `pg-pool`. */
-  execute<Row>(execution: Execution<Row>): Promise<Row[]> {
+  /** On an idle connection, it saves the tick, the timer and most listeners of `connect`. */
+  withClient<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       const callback: ConnectCallback = (error, client, release) => {
         if (!client) {
           reject(error ?? new Error('There is no connection.'));
           return;
         }
-        const rows = execution.runOn(client);
-        rows.then(() => {
+        const result = work(client);
+        result.then(() => {
           release();
         }, release);
-        resolve(rows);
+        resolve(result);
       };
       const item = this.ending ? undefined : this._idle.pop();
       if (!item) {

@@ -19,19 +19,10 @@ export type Statement = Readonly<{ name?: string; text: string; values?: readonl
 /** Calls `run` once, which executes the statement, and returns its result. `run` includes the wait for a connection. */
 export type StatementInterceptor = <Result>(statement: Statement, run: () => Promise<Result>) => Promise<Result>;
 
-/** One execution of a prepared statement, on one connection. */
-export interface Execution<Row> {
-  /** For logs and metrics. */
-  readonly label: string;
-  readonly values: readonly unknown[];
-  runOn(client: Client): Promise<Row[]>;
-  /** Returns a copy for another attempt, because an execution can run only once. */
-  copy(): Execution<Row>;
-}
-
 /** A `DatabasePool` or `Replicas`. */
 export interface Executor {
   readonly observer?: StatementObserver | undefined;
   readonly interceptor?: StatementInterceptor | undefined;
-  execute<Row>(execution: Execution<Row>): Promise<Row[]>;
+  /** Runs `work` with a connection. `Replicas` runs it again on the primary if it failed on a replica. */
+  withClient<Result>(work: (client: Client) => Promise<Result>): Promise<Result>;
 }

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { Database } from '../database.js';
-import { DatabaseConnection } from '../database-connection.js';
 import { effects, type Hook, moveOrder, OrderMoved, recorder } from '../testing/shop.js';
 import { useShop } from '../testing/use-shop.js';
 import { appendEvents } from './events.js';
@@ -60,7 +59,7 @@ describe('a subscription', () => {
 
   it('is created when its process connects, before it can publish', async () => {
     const dataSource = await shop.open(recorder('connected'));
-    await new DatabaseConnection(dataSource).open();
+    await dataSource.open();
     expect((await eventStatus(shop.admin)).map(({ name }) => name)).toEqual(['connected']);
   });
 });

@@ -29,22 +29,6 @@ export async function appendEvents(manager: EntityManager, ...events: readonly D
 }
 
 /**
- * Creates the subscriptions that do not exist yet, and adds new types to the others. Types are only removed by `ignore`, because another
- * release may handle them. Call it before the process publishes.
- */
-export async function registerSubscriptions(database: Database): Promise<void> {
-  for (const { name, reactions } of database.settings.subscriptions ?? []) {
-    const typesOf = (isIgnored: boolean) => reactions.filter((each) => (each.isIgnored ?? false) === isIgnored).map(({ type }) => type);
-    await database.query(
-      `INSERT INTO events.subscriptions AS stored (name, types) VALUES ($1, $2)
-       ON CONFLICT (name) DO UPDATE SET types = ARRAY(SELECT unnest(stored.types) UNION SELECT unnest(excluded.types) EXCEPT SELECT unnest($3::text[]))
-       WHERE NOT stored.types @> excluded.types OR stored.types && $3::text[]`,
-      [name, typesOf(false), typesOf(true)],
-    );
-  }
-}
-
-/**
  * Reacts to an event. `create` returns the use case with adapters on `manager`, so that its writes commit together with the end of
  * the delivery.
  */

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { BatchedRepository, type NewRow } from '../batching/batched-repository.js';
 import type { Database } from '../database.js';
 import { createShop, OrderEntity, OrderKeyEntity, OrderMoved, OrderPlaced, reactionsOf, recorder, type Shop } from '../testing/shop.js';
-import { appendEvents, registerSubscriptions, subscribe } from './events.js';
+import { registerSubscriptions } from '../statements/publication.js';
+import { appendEvents, subscribe } from './events.js';
 
 const placedAt = new Date('2026-11-22T10:00:00.123Z');
 const anOrder = (overrides: Partial<NewRow<OrderEntity>> = {}): NewRow<OrderEntity> => ({

@@ -82,7 +82,7 @@ it.each([
   const dataSource = await open(citus);
   await client.query(`CREATE SCHEMA IF NOT EXISTS staff; CREATE TABLE IF NOT EXISTS staff.people (id bigint, name text)`);
   const rows = new BatchedRepository<{ id: bigint }>(dataSource.getRepository(entity));
-  const execute = jest.spyOn(dataSource.pool, 'execute');
+  const execute = jest.spyOn(dataSource.pool, 'withClient');
   const pages = [1, 2, 3, 4].map((limit) => rows.page({}, { limit }));
   for (const { items } of await Promise.all(pages)) expect(items).toEqual([]);
   // The first page is requested before the others.

@@ -2,9 +2,8 @@ import { createTestDatabase, query, type TestDatabase, waitFor } from '@animal-s
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
 import type { QueryRunner } from 'typeorm';
-import { DatabaseConnection } from '../database-connection.js';
-import { Database } from '../database.js';
-import { ForwardMigration, migrateUp, MigrationError, migrationStatus, pendingMigrations, withoutLockTimeout } from './migrations.js';
+import { Database, migrationStatus, pendingMigrations } from '../database.js';
+import { ForwardMigration, migrateUp, MigrationError, withoutLockTimeout } from './migrations.js';
 
 const MIGRATION_LOCK = 7_302_947_561_038_214n;
 
@@ -138,18 +137,18 @@ describe('the migration lock', () => {
   });
 });
 
-describe('a DatabaseConnection', () => {
+describe('a database', () => {
   it('opens after another process has migrated the database', async () => {
-    const connection = new DatabaseConnection(open());
+    const connecting = open();
     const onWaiting = jest.fn();
-    const opened = connection.open({ onWaiting });
+    const opened = connecting.open({ onWaiting });
     await waitFor(() => expect(onWaiting).toHaveBeenCalled());
-    expect(connection.hasOpened).toBe(false);
+    expect(connecting.hasOpened).toBe(false);
     await migrateUp(dataSource);
     await opened;
-    expect(connection.hasOpened).toBe(true);
-    await connection.open();
-    await connection.close();
-    expect(connection.hasOpened).toBe(false);
+    expect(connecting.hasOpened).toBe(true);
+    await connecting.open();
+    await connecting.close();
+    expect(connecting.hasOpened).toBe(false);
   });
 });

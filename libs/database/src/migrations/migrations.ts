@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MigrationExecutor, type MigrationInterface, QueryFailedError, type QueryRunner } from 'typeorm';
 import { isMistake } from '../connection/error-meaning.js';
 import { withOwnConnection } from '../connection/database-client.js';
-import { type Database, MIGRATIONS_TABLE } from '../database.js';
+import { type Database, pendingMigrations } from '../database.js';
 import { distribute, tablesToDistribute } from './distribution.js';
 
 /** Key of the advisory lock for migrations. The number is arbitrary but must be unique. */
@@ -13,7 +13,6 @@ const MAX_WAIT_MS = 300_000;
 const LOCK_TIMEOUT = `SET lock_timeout = '5s'`;
 const setTimeouts = (value: string) =>
   `SELECT set_config(name, ${value}, false) FROM pg_settings WHERE name IN ('lock_timeout', 'statement_timeout', 'transaction_timeout')`;
-const UNDEFINED_TABLE = '42P01';
 
 /** A migration failed, and a repetition alone does not cure it. */
 export class MigrationError extends Error {
@@ -84,25 +83,6 @@ async function distributeTables(database: Database, { onDistributed }: MigrateOp
     await distribute(database, table);
     onDistributed?.(table.name);
   }
-}
-
-/** Returns the migrations of all contexts, ordered by the timestamp of 13 digits at the end of their names. Runs one statement. */
-export async function migrationStatus(database: Database): Promise<{ name: string; applied: boolean }[]> {
-  const applied = await database.pool.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE}`).then(
-    ({ rows }) => rows.map(({ name }) => name),
-    (error: unknown): string[] => {
-      if ((error as { code?: unknown }).code === UNDEFINED_TABLE) return [];
-      throw error;
-    },
-  );
-  const names = database.migrations.map((migration) => migration.name ?? migration.constructor.name);
-  names.sort((one, other) => Number(one.slice(-13)) - Number(other.slice(-13)));
-  return names.map((name) => ({ name, applied: applied.includes(name) }));
-}
-
-/** Returns the names of the migrations of this release that are not applied. */
-export async function pendingMigrations(database: Database): Promise<string[]> {
-  return (await migrationStatus(database)).filter(({ applied }) => !applied).map(({ name }) => name);
 }
 
 /** Runs `work` without a lock timeout, for statements that wait without blocking others, such as CREATE INDEX CONCURRENTLY. */

@@ -4,7 +4,6 @@ import { Client } from 'pg';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { BatchedRepository } from '../batching/batched-repository.js';
 import { Database } from '../database.js';
-import { DatabaseConnection } from '../database-connection.js';
 import { FakeServer, UNKNOWN_LOGIN } from '../testing/fake-server.js';
 import type { Replicas } from './replicas.js';
 
@@ -62,7 +61,7 @@ interface Process {
   readonly changes: readonly (string | undefined)[];
 }
 
-const opened: DatabaseConnection[] = [];
+const opened: Database[] = [];
 
 /** Opens a repository as a process of the service does. */
 async function open(): Promise<Process> {
@@ -74,13 +73,12 @@ async function open(): Promise<Process> {
     statementTimeoutMs: 10_000,
     persistence: [{ schema: 'public', entities: [ThingEntity], migrations: [] }],
   });
-  const connection = new DatabaseConnection(dataSource);
   const replicas = dataSource.replicas as Replicas;
   const servers: string[] = [];
   const changes: (string | undefined)[] = [];
   replicas.observe({ read: (servedBy) => servers.push(servedBy), changed: (_name, problem) => changes.push(problem) });
-  await connection.open();
-  opened.push(connection);
+  await dataSource.open();
+  opened.push(dataSource);
   return { things: new BatchedRepository(dataSource.getRepository(ThingEntity)), replicas, servers, changes };
 }
 

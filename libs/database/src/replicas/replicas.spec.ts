@@ -2,13 +2,15 @@ import { EventEmitter } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { DatabaseError, type Pool } from 'pg';
+import { type Client, DatabaseError, type Pool } from 'pg';
 import { type PreparedExecution, PreparedStatement } from '../statements/prepared-statement.js';
 import { Replicas } from './replicas.js';
-import type { Columns, Execution, Executor } from '../connection/statement.js';
+import type { Columns } from '../connection/statement.js';
 
 const LIST = new PreparedStatement('list things', 'SELECT', ([text]: Columns) => text);
 const CLUSTER = '7302947561038214';
+/** Of the beginning of a statement's name. */
+const HASH_LENGTH = 12;
 
 type Row = readonly (string | null)[];
 
@@ -33,10 +35,10 @@ class FakePool extends EventEmitter {
     super();
   }
 
-  async execute(execution: Execution<unknown>): Promise<unknown[]> {
+  async withClient<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     const client = await this.connect();
     try {
-      return await execution.runOn(client as never);
+      return await work(client as unknown as Client);
     } finally {
       client.release();
     }
@@ -47,13 +49,14 @@ class FakePool extends EventEmitter {
     this.checkedOut++;
     return {
       query: (execution: PreparedExecution<unknown, Columns>) => {
-        this.statements.push(execution.label);
+        const name = execution.name.slice(HASH_LENGTH);
+        this.statements.push(name);
         const { failure } = this;
-        if (failure?.name.test(execution.label)) {
-          execution.callback?.(failure.error);
+        if (failure?.name.test(name)) {
+          execution.callback(failure.error);
           return;
         }
-        for (const fields of this.rowsOf(execution.label)) execution.handleDataRow({ fields });
+        for (const fields of this.rowsOf(name)) execution.handleDataRow({ fields });
         execution.handleReadyForQuery();
       },
       release: (isBroken?: boolean) => {
@@ -88,7 +91,7 @@ let changes: (readonly [string, string | undefined])[];
 function create(...pools: FakePool[]): Replicas {
   [servedBy, changes] = [[], []];
   replicas = new Replicas(
-    () => primary as unknown as Executor,
+    () => primary,
     pools.map((pool) => ({ name: pool.name, pool: pool as unknown as Pool })),
   );
   replicas.observe({ read: (server) => servedBy.push(server), changed: (...change) => changes.push(change) });

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Pool, PoolClient } from 'pg';
+import type { Client, Pool, PoolClient } from 'pg';
 import { Batcher } from '../statements/batcher.js';
 import { isDatabaseUnavailable, isSessionUsable } from '../connection/error-meaning.js';
 import { PreparedStatement } from '../statements/prepared-statement.js';
 import { repeat } from '../connection/retry.js';
-import type { Columns, Execution, Executor } from '../connection/statement.js';
+import type { Columns, Executor } from '../connection/statement.js';
 
 /** Maximum time that a statement waits for a replica to be up to date. Afterwards the primary serves it. */
 const MAX_WAIT_MS = 100;
@@ -87,7 +87,12 @@ export class Replicas implements Executor {
 
   /** Starts probing the replicas. A replica is used only after a successful probe. */
   start(): void {
-    for (const replica of this.replicas) void repeat(this.stopping.signal, () => this.probe(replica));
+    const probe = async (replica: Replica) => {
+      // While the primary is unavailable, replicas keep their state.
+      await this.run(replica, () => Promise.resolve()).catch(() => undefined);
+      return PROBE_INTERVAL_MS;
+    };
+    for (const replica of this.replicas) void repeat(this.stopping.signal, () => probe(replica));
   }
 
   async close(): Promise<void> {
@@ -95,57 +100,40 @@ export class Replicas implements Executor {
     await Promise.all(this.replicas.map(({ pool }) => pool.end()));
   }
 
-  /** Executes the statement like `DatabasePool.execute`. */
-  async execute<Row>(execution: Execution<Row>): Promise<Row[]> {
-    const rows = await this.readFromReplica(execution);
-    this.replicaObserver?.read(rows ? 'replica' : 'primary');
-    return rows ?? this.primary().execute(execution.copy());
+  /** Runs `work` on the replica whose turn it is. If no replica is used, or `work` failed on it, the primary runs it. */
+  async withClient<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
+    const used = this.replicas.filter(({ problem }) => problem === undefined);
+    const replica = used[this.turn++ % used.length];
+    const served = replica && (await this.run(replica, work));
+    this.replicaObserver?.read(served ? 'replica' : 'primary');
+    return served ? served.result : this.primary().withClient(work);
   }
 
   /**
-   * Executes the statement on the replica whose turn it is. Returns undefined if the primary must execute it: if no replica is used, or the
-   * statement failed. A replica that failed or is late is excluded until a probe succeeds.
+   * Runs `work` as soon as the replica is up to date. Returns undefined if that failed. A replica that failed or is late is excluded until a
+   * probe succeeds.
    * @throws Error if the primary is unavailable
    */
-  private async readFromReplica<Row>(execution: Execution<Row>): Promise<Row[] | undefined> {
-    const used = this.replicas.filter(({ problem }) => problem === undefined);
-    const replica = used[this.turn++ % used.length];
-    const position =
-      replica &&
-      (await this.positions.submit('position').catch((error: unknown) => {
-        if (isDatabaseUnavailable(error)) throw error;
-      }));
+  private async run<Result>(replica: Replica, work: (client: Client) => Promise<Result>): Promise<{ readonly result: Result } | undefined> {
+    const position = await this.positions.submit('position').catch((error: unknown) => {
+      if (isDatabaseUnavailable(error)) throw error;
+      this.report(replica, error as Error);
+    });
     if (!position) return undefined;
     try {
       const client = await connectUpToDate(replica.pool, position);
-      const rows = await execution.runOn(client).catch((error: unknown) => {
+      const result = await work(client).catch((error: unknown) => {
         client.release(error as Error);
         throw error;
       });
       client.release();
-      return rows;
+      this.report(replica, undefined);
+      return { result };
     } catch (error) {
       const isStatementWrong = isSessionUsable(error) && !isDatabaseUnavailable(error);
       if (!isStatementWrong) this.report(replica, error as Error);
       return undefined;
     }
-  }
-
-  private async probe(replica: Replica): Promise<number> {
-    try {
-      const position = await this.positions.submit('position');
-      const problem = await connectUpToDate(replica.pool, position).then(
-        (client) => {
-          client.release();
-        },
-        (error: unknown) => error as Error,
-      );
-      this.report(replica, problem ?? undefined);
-    } catch (error) {
-      // While the primary is unavailable, replicas keep their state.
-      if (!isDatabaseUnavailable(error)) this.report(replica, error as Error);
-    }
-    return PROBE_INTERVAL_MS;
   }
 
   private report(replica: Replica, problem: Error | undefined): void {
@@ -157,39 +145,34 @@ export class Replicas implements Executor {
 
 /** Returns a connection that is up to date. Checks each connection, because there may be several replicas behind one address. */
 function connectUpToDate(pool: Pool, atLeast: Position): Promise<PoolClient> {
-  return new Promise((resolve, reject) => {
-    let isLate = false;
-    const timer = setTimeout(() => {
-      // First lets the event loop read responses that have already arrived.
-      setImmediate(() => {
-        isLate = true;
-        reject(new Error(`the replica was not up to date within ${String(MAX_WAIT_MS)} ms`));
-      });
-    }, MAX_WAIT_MS);
-    const connecting = connectWhenUpToDate(pool, atLeast, () => isLate).finally(() => {
-      clearTimeout(timer);
+  let isLate = false;
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    // First lets the event loop read responses that have already arrived.
+    setImmediate(() => {
+      isLate = true;
+      late.reject(new Error(`the replica was not up to date within ${String(MAX_WAIT_MS)} ms`));
     });
-    connecting.then((client) => {
-      // A connection that is opened later goes back to the pool.
-      if (isLate) client.release();
-      else resolve(client);
-    }, reject);
-  });
-}
-
-async function connectWhenUpToDate(pool: Pool, atLeast: Position, isLate: () => boolean): Promise<PoolClient> {
-  const client = await pool.connect();
-  try {
-    for (let pauseMs = 1; !isLate(); pauseMs *= 2) {
-      const [replayed] = await REPLAYED.execution([]).runOn(client);
-      if (!replayed) throw new Error('the server is not a replica');
-      if (replayed.system !== atLeast.system) throw new Error('the server is a replica of another database cluster');
-      if (replayed.position >= atLeast.position) break;
-      await sleep(pauseMs);
+  }, MAX_WAIT_MS);
+  const connect = async () => {
+    const client = await pool.connect();
+    try {
+      for (let pauseMs = 1; ; pauseMs *= 2) {
+        const [replayed] = await REPLAYED.runOn(client, []);
+        if (!replayed) throw new Error('the server is not a replica');
+        if (replayed.system !== atLeast.system) throw new Error('the server is a replica of another database cluster');
+        if (isLate) break;
+        if (replayed.position >= atLeast.position) return client;
+        await sleep(pauseMs);
+      }
+    } catch (error) {
+      client.release(error as Error);
+      throw error;
     }
-    return client;
-  } catch (error) {
-    client.release(error as Error);
-    throw error;
-  }
+    client.release();
+    return late.promise;
+  };
+  return Promise.race([connect(), late.promise]).finally(() => {
+    clearTimeout(timer);
+  });
 }

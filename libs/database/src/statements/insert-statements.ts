@@ -6,8 +6,8 @@ import { publishStatement } from './publication.js';
 import { hiddenArrays, type Sharding } from './sharding.js';
 import { type Column, names, type Table } from './table.js';
 
-/** The table of an `IdempotencyKeyEntity`: its names, quoted for SQL. */
-export type KeyTable = Readonly<Record<'name' | 'clientId' | 'key' | 'rowId' | 'request' | 'createdAt', string>>;
+/** The table of an `IdempotencyKeyEntity`: its name and that of its only column with a name of its own, quoted for SQL. */
+export type KeyTable = Readonly<Record<'name' | 'rowId', string>>;
 
 /** The member of a record with the stored row, if a trigger changed the values of the request. No property has this name. */
 export const STORED = '';
@@ -87,7 +87,7 @@ export function insertStatement(table: Table, sharding: Sharding, { event, keys,
   const recorded =
     keys &&
     `, recorded AS (
-      INSERT INTO ${keys.name} (${keys.clientId}, ${keys.key}, ${keys.rowId}, ${keys.request})
+      INSERT INTO ${keys.name} (client_id, key, ${keys.rowId}, request)
       SELECT input_client, input_key, ${id.name}, input_record FROM matched
       -- The same order in every process prevents deadlocks between concurrent inserts of the same keys.
       ORDER BY input_client, input_key COLLATE "C"
@@ -139,10 +139,10 @@ export function findRecordedStatement(table: Table, keys: KeyTable, { endOfLooku
   return new PreparedStatement(
     `find by key ${table.label}`,
     `
-    SELECT requested.ordinal, record.${keys.rowId}, record.${keys.request}
+    SELECT requested.ordinal, record.${keys.rowId}, record.request
     FROM unnest(${hiddenArrays(['bigint', 'text'])}) WITH ORDINALITY AS requested (client_id, key, ordinal)
     CROSS JOIN LATERAL (
-      SELECT * FROM ${keys.name} WHERE ${keys.clientId} = requested.client_id AND ${keys.key} = requested.key${endOfLookup}
+      SELECT * FROM ${keys.name} AS stored WHERE stored.client_id = requested.client_id AND stored.key = requested.key${endOfLookup}
     ) AS record`,
     ([ordinal, id, request]: Columns) => ({
       index: Number(ordinal) - 1,

@@ -152,11 +152,8 @@ describe('a prepared statement', () => {
   it('reports its name, the seconds and the number of values, whether it succeeds or fails', async () => {
     const executed = jest.fn();
     const now = jest.spyOn(performance, 'now');
-    const pool = {
-      observer: { executed },
-      execute: ({ values }: { readonly values: readonly unknown[] }) =>
-        values.length > 1 ? Promise.reject(new Error('no')) : Promise.resolve(['row'] as never[]),
-    };
+    const withClient = jest.fn<() => Promise<never>>().mockResolvedValue(['row'] as never);
+    const pool = { observer: { executed }, withClient };
     for (const [startedAt, endedAt] of [
       [1_000, 3_500],
       [10, 20],
@@ -164,6 +161,7 @@ describe('a prepared statement', () => {
     ] as const)
       now.mockReturnValueOnce(startedAt).mockReturnValueOnce(endedAt);
     expect(await PICK.run(pool, [[1, 2, 3]])).toEqual(['row']);
+    withClient.mockRejectedValueOnce(new Error('no'));
     await expect(PICK.run(pool, [[1, 2], [3]])).rejects.toThrow('no');
     await PICK.run(pool, ['text']);
     expect(executed.mock.calls).toEqual([

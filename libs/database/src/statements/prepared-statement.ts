@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Client, Submittable } from 'pg';
 import { isStatementLost } from '../connection/error-meaning.js';
 import type { SubmitConnection } from '../connection/pg-internals.js';
-import type { Columns, Execution, Executor } from '../connection/statement.js';
+import type { Columns, Executor } from '../connection/statement.js';
 
 /** PostgreSQL truncates longer names. */
 const MAX_NAME_LENGTH = 63;
@@ -32,21 +32,32 @@ export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
   async run(pool: Executor, parameters: readonly (Value | Values)[]): Promise<Row[]> {
     const startedAt = performance.now();
     try {
-      const execution = this.execution(parameters);
+      const values = parameters.map((parameter) => (isArray(parameter) ? arrayOf(parameter) : textOf(parameter)));
+      const run = () => pool.withClient((client) => this.runOn(client, values));
       const { interceptor } = pool;
-      if (!interceptor) return await pool.execute(execution);
-      return await interceptor({ name: this.label, text: this.text, values: execution.values }, () => pool.execute(execution));
+      return await (interceptor ? interceptor({ name: this.label, text: this.text, values }, run) : run());
     } finally {
       const [first] = parameters;
       pool.observer?.executed(this.label, (performance.now() - startedAt) / 1000, isArray(first) ? first.length : 1);
     }
   }
 
-  execution(parameters: readonly (Value | Values)[]): PreparedExecution<Row, RowColumns> {
-    return new PreparedExecution(
-      this,
-      parameters.map((parameter) => (isArray(parameter) ? arrayOf(parameter) : textOf(parameter))),
-    );
+  /** Prepares the statement again if the session has lost it, or its plan is outdated after an ALTER TABLE. */
+  runOn(client: Client, values: Texts): Promise<Row[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<Row[]>();
+    const execute = (fail: (error: unknown) => void) => {
+      client.query(
+        new PreparedExecution(this, values, (error, rows) => {
+          if (rows) resolve(rows);
+          else fail(error);
+        }),
+      );
+    };
+    execute((error) => {
+      if (isStatementLost(error)) execute(reject);
+      else reject(error);
+    });
+    return promise;
   }
 }
 
@@ -58,47 +69,20 @@ type Texts = readonly (string | null)[];
  * to track prepared statements.
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
  */
-export class PreparedExecution<Row, RowColumns extends Columns> implements Execution<Row>, Submittable {
-  readonly label: string;
+export class PreparedExecution<Row, RowColumns extends Columns> implements Submittable {
   readonly name: string;
   readonly text: string;
-  /** Set by `pg`. */
-  callback?: (error: unknown, rows?: Row[]) => void;
   private readonly rows: Row[] = [];
   private failure: unknown;
 
   constructor(
     private readonly statement: PreparedStatement<Row, RowColumns>,
-    readonly values: Texts,
+    private readonly values: Texts,
+    /** `pg` replaces it if it gives up the statement. */
+    public callback: (error: unknown, rows?: Row[]) => void,
   ) {
-    this.label = statement.label;
     this.name = statement.name;
     this.text = statement.text;
-  }
-
-  copy(): PreparedExecution<Row, RowColumns> {
-    return new PreparedExecution(this.statement, this.values);
-  }
-
-  /** Prepares the statement again if the session has lost it, or its plan is outdated after an ALTER TABLE. */
-  runOn(client: Client): Promise<Row[]> {
-    const { statement, values } = this;
-    const { promise, resolve, reject } = Promise.withResolvers<Row[]>();
-    const settle = (error: unknown, rows?: Row[]) => {
-      if (rows) resolve(rows);
-      else reject(error);
-    };
-    this.callback = (error, rows) => {
-      if (rows || !isStatementLost(error)) {
-        settle(error, rows);
-        return;
-      }
-      const again = new PreparedExecution(statement, values);
-      again.callback = settle;
-      client.query(again);
-    };
-    client.query(this);
-    return promise;
   }
 
   submit(pgConnection: unknown): null {
@@ -130,8 +114,8 @@ export class PreparedExecution<Row, RowColumns extends Columns> implements Execu
 
   handleReadyForQuery(): void {
     const { rows, failure } = this;
-    if (failure === undefined) this.callback?.(null, rows);
-    else this.callback?.(failure);
+    if (failure === undefined) this.callback(null, rows);
+    else this.callback(failure);
   }
 
   handleError(error: unknown, connection: SubmitConnection): void {
@@ -139,7 +123,7 @@ export class PreparedExecution<Row, RowColumns extends Columns> implements Execu
       connection.close({ type: 'S', name: this.name });
       connection.parsedStatements[this.name] = undefined;
     }
-    this.callback?.(error);
+    this.callback(error);
   }
 
   /** Required by `pg`, with nothing to do. */

@@ -1,16 +1,34 @@
 import type { EventDefinition } from '@animal-store/kernel';
 import { escapeLiteral } from 'pg';
-import type { Persistence } from '../persistence.js';
+import type { DataSource } from 'typeorm';
+import type { Persistence, Subscription } from '../persistence.js';
 import type { Table } from './table.js';
 
 interface PublicationSettings {
   readonly persistence: readonly Persistence[];
   readonly citus?: boolean;
+  readonly subscriptions?: readonly Subscription[];
 }
 
 /** Whether a release can have a subscription: not on Citus, and not without the tables of events. */
 export function isPublishing({ persistence, citus = false }: PublicationSettings): boolean {
   return !citus && persistence.some(({ schema }) => schema === 'events');
+}
+
+/**
+ * Creates the subscriptions that do not exist yet, and adds new types to the others. Types are only removed by `ignore`, because another
+ * release may handle them. Call it before the process publishes.
+ */
+export async function registerSubscriptions(database: DataSource & { readonly settings: PublicationSettings }): Promise<void> {
+  for (const { name, reactions } of database.settings.subscriptions ?? []) {
+    const typesOf = (isIgnored: boolean) => reactions.filter((each) => (each.isIgnored ?? false) === isIgnored).map(({ type }) => type);
+    await database.query(
+      `INSERT INTO events.subscriptions AS stored (name, types) VALUES ($1, $2)
+       ON CONFLICT (name) DO UPDATE SET types = ARRAY(SELECT unnest(stored.types) UNION SELECT unnest(excluded.types) EXCEPT SELECT unnest($3::text[]))
+       WHERE NOT stored.types @> excluded.types OR stored.types && $3::text[]`,
+      [name, typesOf(false), typesOf(true)],
+    );
+  }
 }
 
 /** Returns an INSERT of an event for each subscription and each row of `matched`. */

@@ -49,9 +49,8 @@ const ONE_SERVER: Sharding = {
   endOfLookup: ' OFFSET 0',
   insertsOne: true,
   setsLockTimeout: `(SELECT set_config('lock_timeout', '${String(LOCK_TIMEOUT_MS)}', true)) IS NOT NULL`,
-  unlessRecorded: ({ name, clientId, key }) =>
-    // OFFSET 0 prevents a plan that scans the whole table.
-    ` AND NOT EXISTS (SELECT FROM ${name} WHERE ${clientId} = input_client AND ${key} = input_key OFFSET 0)`,
+  // OFFSET 0 prevents a plan that scans the whole table.
+  unlessRecorded: ({ name }) => ` AND NOT EXISTS (SELECT FROM ${name} WHERE client_id = input_client AND key = input_key OFFSET 0)`,
   tableOf: (name) => name,
   pages(types) {
     const names = types.map((_, index) => `value${String(index)}`);

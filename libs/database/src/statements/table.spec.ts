@@ -21,7 +21,6 @@ import {
   VersionColumn,
   VirtualColumn,
 } from 'typeorm';
-import { keyTableOf } from '../batching/idempotency-keys.js';
 import { Table, uniqueColumnsOf } from './table.js';
 
 @Entity({ name: 'order "lines"' })
@@ -209,10 +208,6 @@ describe('an entity of BatchedRepository', () => {
   it.each(VALUES)('is rejected by the name of the property if it has %s', (what, entity) => {
     expect(() => new Table(metadataOf(entity))).toThrow(/^ValueEntity\.value(\.street|\.id)?: /);
     expect(() => new Table(metadataOf(entity))).toThrow(`BatchedRepository does not support ${what}`);
-  });
-
-  it('without the columns of an idempotency key cannot store keys', () => {
-    expect(() => keyTableOf(metadataOf(TextIdEntity))).toThrow('TextIdEntity must have a column for the property clientId.');
   });
 });
 

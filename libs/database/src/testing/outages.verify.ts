@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Database } from '../database.js';
-import { appendEvents, registerSubscriptions } from '../events/events.js';
+import { appendEvents } from '../events/events.js';
+import { registerSubscriptions } from '../statements/publication.js';
 import { eventStatus, parkedEvents } from '../events/event-status.js';
 import { createShop, effects, OrderMoved, recorder, type Shop } from './shop.js';
 

@@ -1,15 +1,15 @@
 import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { BatchedRepository } from '../batching/batched-repository.js';
+import type { StatementInterceptor } from '../connection/statement.js';
 import { Database, type DatabaseOptions } from '../database.js';
 import { migrateUp } from '../migrations/migrations.js';
-import type { List } from '../persistence.js';
 import { OrderLineEntity, OrderLineKeyEntity, shop } from './order-lines.js';
 
 type Repository = BatchedRepository<OrderLineEntity>;
 
 /** A database with order lines for the specs of a file, on a server with odd settings. It is emptied before each spec. */
-export function useOrderLines(lists: readonly List[] = []) {
+export function useOrderLines() {
   let database: TestDatabase;
   let dataSource: Database;
   let shardedSource: Database;
@@ -18,7 +18,7 @@ export function useOrderLines(lists: readonly List[] = []) {
   let sharded: Repository;
   let restore: () => void = () => undefined;
   const open = (options: Partial<DatabaseOptions> = {}): Promise<Database> =>
-    new Database({ url: database.url, applicationName: 'spec', poolSize: 6, persistence: [{ ...shop, lists }], ...options }).initialize();
+    new Database({ url: database.url, applicationName: 'spec', poolSize: 6, persistence: [shop], ...options }).initialize();
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -59,13 +59,13 @@ export function useOrderLines(lists: readonly List[] = []) {
     recordStatements: (isSharded = false): readonly string[] => {
       restore();
       const { pool } = isSharded ? shardedSource : dataSource;
-      const execute = pool.execute.bind(pool);
       const seen: string[] = [];
-      pool.execute = (execution) => {
-        seen.push(execution.label);
-        return execute(execution);
+      const interceptor: StatementInterceptor = ({ name = '' }, run) => {
+        seen.push(name);
+        return run();
       };
-      restore = () => (pool.execute = execute);
+      Object.assign(pool, { interceptor });
+      restore = () => Object.assign(pool, { interceptor: undefined });
       return seen;
     },
   };

@@ -1,7 +1,7 @@
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import type { Database } from '../database.js';
-import { registerSubscriptions } from '../events/events.js';
+import { registerSubscriptions } from '../statements/publication.js';
 import { type EventObserver, EventRunner, type EventRunnerOptions } from '../events/event-runner.js';
 import type { Subscription } from '../persistence.js';
 import { createShop, effects, type Shop, SILENT_OBSERVER } from './shop.js';

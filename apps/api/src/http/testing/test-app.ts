@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
-import { DatabaseConnection } from '@animal-store/database';
+import { Database } from '@animal-store/database';
 import type { Clock } from '@animal-store/kernel';
 import { createMigratedDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll } from '@jest/globals';
@@ -48,7 +48,7 @@ export async function startTestApp({
   const access = await connectAccessUseCases(database.url);
   const config = readConfig({ DATABASE_URL: await databaseUrl(database.url), ENVIRONMENT: 'test', ...PATIENT, ...env });
   const app = await createApp({ config, contexts, logger, ...(clock && { clock }) });
-  await app.get(DatabaseConnection).open();
+  await app.get(Database).open();
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.getHttpServer().address() as AddressInfo;
   return {
