@@ -1,6 +1,5 @@
 import { type Database, eventStatus, forgetSubscription, parkedEvents, retryParkedEvents } from '@animal-store/database';
 import type { Command } from 'commander';
-import { parseId } from './arguments.js';
 import { AS_SERVICE, withDatabase } from './database.js';
 import { CliError } from './failure.js';
 import { jsonCommand, type JsonOption, type Terminal, toList } from './output.js';
@@ -23,11 +22,10 @@ export function addEventsCommand(program: Command, terminal: Terminal): void {
     .command('retry')
     .description('Retry parked events, before newer events of the same aggregates.')
     .argument('<subscription>', 'the name of the subscription')
-    .option('--event <position>', 'retry only the events of the same aggregate as the event at this position', parseId)
-    .action((subscription: string, { event }: { readonly event?: bigint }) =>
+    .action((subscription: string) =>
       run(async (database) => {
-        const retried = await retryParkedEvents(database, subscription, event);
-        if (retried === 0) throw new CliError(`the subscription ${subscription} has no such parked event`);
+        const retried = await retryParkedEvents(database, subscription);
+        if (retried === 0) throw new CliError(`the subscription ${subscription} has no parked event`);
         return `${String(retried)} parked events are retried.\n`;
       }),
     );

@@ -18,7 +18,6 @@ describe('a wrong command line', () => {
     [['clients', 'set-rate-limit', 'acme']],
     [['migrate', 'up', '--wait', 'long']],
     [['events', 'retry']],
-    [['events', 'retry', 'pets-follow-orders', '--event', 'first']],
     [['grants']],
     [['grants', 'service']],
     [['grants', 'everything', 'somebody']],

@@ -29,10 +29,6 @@ export {
 } from './batching/run-once.js';
 
 // migrations: run in one process at a time; grants of the roles.
-export {
-  /** @public For a migration that changes existing rows. */
-  backfill,
-} from './migrations/backfill.js';
 export { type DistributedTable, distributedTables } from './migrations/distribution.js';
 export { grantStatements, type RolePurpose } from './migrations/grants.js';
 export {

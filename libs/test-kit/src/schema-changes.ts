@@ -44,10 +44,10 @@ export function breakingSchemaChanges(
   ];
 }
 
-/** Returns the UPDATE and DELETE statements without a limit, which lock all their rows until they end, and start again after a failure. */
+/** Returns the UPDATE and DELETE statements without a range, which lock all their rows until they end, and start again after a failure. */
 export async function unlimitedChanges(migration: MigrationInterface): Promise<string[]> {
   const statements: string[] = [];
   const recorder = { query: (text: string) => Promise.resolve((statements.push(text), [])) };
   await migration.up(recorder as unknown as QueryRunner);
-  return statements.filter((text) => /^\s*(?:WITH\b[^]*\b)?(?:UPDATE|DELETE\s+FROM)\s/i.test(text) && !/\bLIMIT\b/i.test(text));
+  return statements.filter((text) => /^\s*(?:WITH\b[^]*\b)?(?:UPDATE|DELETE\s+FROM)\s/i.test(text) && !/\bBETWEEN\b/i.test(text));
 }

@@ -35,7 +35,7 @@ const ERROR_TABLE: readonly (readonly [codes: readonly string[], ...traits: Trai
   [['25006', '25P04'], 'unavailable'],
   // idle_in_transaction_session_timeout; insufficient memory, disk or connections.
   [['25P03', '53'], 'unavailable', 'repeatable'],
-  // A prepared statement is missing or already exists. `PreparedExecution` has repeated it.
+  // A prepared statement is missing or already exists. `PreparedStatement` has repeated it.
   [[LOST_STATEMENT, '42P05'], 'unavailable', 'usable', 'mistake'],
   // invalid_schema_name, insufficient_privilege, undefined_table: a restore, a migration or a GRANT is not finished.
   [['3F', '42501', '42P01'], 'unavailable', 'usable', 'mistake'],

@@ -157,14 +157,10 @@ describe('an event that fails', () => {
     await waitFor(async () => expect(await parked()).toHaveLength(5));
 
     steps.clear();
-    const [first] = await parkedEvents(shop.admin);
-    expect(await retryParkedEvents(shop.admin, 'other', first?.position)).toBe(0);
-    expect(await retryParkedEvents(shop.admin, 'again', first?.position)).toBe(3);
+    expect(await retryParkedEvents(shop.admin, 'other')).toBe(0);
+    expect(await retryParkedEvents(shop.admin, 'again')).toBe(5);
     await moveOrder(dataSource, 1n, 5);
-    await expectEffects('again', ['1/2', '1/3', '1/4', '1/5']);
-    expect(await parked()).toHaveLength(2);
-    await retryParkedEvents(shop.admin, 'again');
-    await expectEffects('again', ['1/2', '1/3', '1/4', '1/5', '5/8', '5/9']);
+    await expectEffects('again', ['1/2', '1/3', '1/4', '5/8', '5/9', '1/5']);
   });
 
   it('is parked if it cannot be parsed', async () => {

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import type { StoredEvent } from './stored-event.js';
 
 /** Maximum number that is counted, so that a large backlog costs no more than a small one. */
 const MAX_COUNT = 10_000;
@@ -28,11 +29,7 @@ export function eventStatus(dataSource: DataSource): Promise<SubscriptionStatus[
   );
 }
 
-export interface ParkedEvent {
-  readonly subscription: string;
-  readonly position: bigint;
-  readonly type: string;
-  readonly aggregateId: string;
+export interface ParkedEvent extends Pick<StoredEvent, 'subscription' | 'position' | 'type' | 'aggregateId'> {
   readonly occurredAt: Date;
   readonly parkedAt: Date;
   readonly error: string;
@@ -45,22 +42,15 @@ export function parkedEvents(dataSource: DataSource): Promise<ParkedEvent[]> {
   );
 }
 
-const PARKED_OF_AGGREGATE = `
-  subscription = $1 AND parked_at IS NOT NULL AND ($2::int8 IS NULL OR (aggregate_type, aggregate_id) = (
-    SELECT aggregate_type, aggregate_id FROM events.deliveries WHERE position = $2 AND subscription = $1 AND parked_at IS NOT NULL))`;
-
-/**
- * Lets the subscription handle its parked events again, before newer events of the same aggregates. Returns their number.
- * @param position only the aggregate of this parked event
- */
-export function retryParkedEvents(dataSource: DataSource, subscription: string, position?: bigint): Promise<number> {
+/** Lets the subscription handle its parked events again, before newer events of the same aggregates. Returns their number. */
+export function retryParkedEvents(dataSource: DataSource, subscription: string): Promise<number> {
   return dataSource.transaction('READ COMMITTED', async (manager) => {
-    const parameters = [subscription, position ?? null];
+    const parked = 'WHERE subscription = $1 AND parked_at IS NOT NULL';
     // The second statement also sees the events that were parked behind these before they were locked.
-    await manager.query(`SELECT FROM events.deliveries WHERE ${PARKED_OF_AGGREGATE} ORDER BY position FOR UPDATE`, parameters);
+    await manager.query(`SELECT FROM events.deliveries ${parked} ORDER BY position FOR UPDATE`, [subscription]);
     const [, count] = await manager.query<[unknown, number]>(
-      `UPDATE events.deliveries SET parked_at = NULL, error = NULL, attempts = 0, next_attempt_at = now() WHERE ${PARKED_OF_AGGREGATE}`,
-      parameters,
+      `UPDATE events.deliveries SET parked_at = NULL, error = NULL, attempts = 0, next_attempt_at = now() ${parked}`,
+      [subscription],
     );
     return count;
   });
