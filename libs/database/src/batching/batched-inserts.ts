@@ -7,10 +7,9 @@ import { retryConflict, retryRead } from '../connection/retry.js';
 import { Batcher, BatchSlots } from '../statements/batcher.js';
 import {
   findRecordedStatement,
-  insertManyStatement,
-  insertOneStatement,
   insertStatement,
   type Recorded,
+  simpleInsertStatements,
   type Stored,
 } from '../statements/insert-statements.js';
 import { arraysOf, type PreparedStatement, type Values } from '../statements/prepared-statement.js';
@@ -54,10 +53,8 @@ export class BatchedInserts<Result> {
   private readonly insertRows: PreparedStatement<Stored>;
   /** Inserts a row, or fails with the error of the constraint that it violates. The same statement if no values are unique. */
   private readonly insertOrFail: PreparedStatement<Stored>;
-  /** Inserts a row that does not share its statement, and fails like `insertOrFail`. */
-  private readonly insertOne: PreparedStatement<object> | undefined;
-  /** Inserts several rows without keys, events and unique values. */
-  private readonly insertMany: PreparedStatement<object> | undefined;
+  /** Insert one or several rows without keys, events and unique values. */
+  private readonly simple: { readonly one: PreparedStatement<object>; readonly many: PreparedStatement<object> } | undefined;
   private readonly findRecorded: PreparedStatement<Recorded> | undefined;
 
   constructor(private readonly options: InsertOptions<Result>) {
@@ -68,12 +65,9 @@ export class BatchedInserts<Result> {
     const unique = sharding.insertsOne ? uniqueColumnsOf(metadata, table) : undefined;
     this.alone = new AloneQueue(maxWaitMs);
     this.insertOrFail = insertStatement(table, sharding, { event, keys });
-    this.insertRows = unique ? insertStatement(table, sharding, { event, keys, unique: unique.columns }) : this.insertOrFail;
+    this.insertRows = unique ? insertStatement(table, sharding, { event, keys, unique }) : this.insertOrFail;
     this.findRecorded = keys && findRecordedStatement(table, keys, sharding);
-    const isSimple = sharding.insertsOne && !keys && !event;
-    // Without a check before, two inserts could wait for each other's row.
-    this.insertOne = isSimple && !unique?.hasExclusion ? insertOneStatement(table, sharding) : undefined;
-    this.insertMany = isSimple && !unique ? insertManyStatement(table, sharding) : undefined;
+    if (sharding.insertsOne && !keys && !event && !unique) this.simple = simpleInsertStatements(table, sharding);
   }
 
   submit(call: InsertCall): Promise<Result> {
@@ -112,13 +106,12 @@ export class BatchedInserts<Result> {
 
   /** Returns the stored rows by the index of the call. */
   private async insert(calls: readonly InsertCall[]): Promise<ReadonlyMap<number, object>> {
-    const { pool } = this.options;
+    const { simple, options } = this;
     const [only] = calls;
-    const isAlone = calls.length === 1 && this.insertOne !== undefined;
-    const columns = isAlone ? (only as InsertCall).values : arraysOf(calls.map(({ values }) => values));
-    const simple = isAlone ? this.insertOne : this.insertMany;
-    if (simple) return new Map((await simple.run(pool, columns)).entries());
-    return new Map((await this.insertRows.run(pool, columns)).map(({ index, row }) => [index, row]));
+    if (simple && only && calls.length === 1) return new Map((await simple.one.run(options.pool, only.values)).entries());
+    const columns = arraysOf(calls.map(({ values }) => values));
+    if (simple) return new Map((await simple.many.run(options.pool, columns)).entries());
+    return new Map((await this.insertRows.run(options.pool, columns)).map(({ index, row }) => [index, row]));
   }
 
   /** Returns the records of the calls whose keys exist. */

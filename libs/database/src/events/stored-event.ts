@@ -111,12 +111,11 @@ export async function parkBehind(dataSource: DataSource, { position }: StoredEve
 
 /** Returns a text that PostgreSQL can store, whatever a handler has thrown. */
 export function describeError(error: unknown): string {
-  let text: string;
+  let text = 'An error without a description.';
   try {
-    if (typeof error === 'string') text = error;
-    else text = Error.isError(error) ? String(error) : inspect(error, { depth: 1, breakLength: Infinity });
+    text = typeof error === 'string' || Error.isError(error) ? String(error) : inspect(error, { depth: 1, breakLength: Infinity });
   } catch {
-    text = 'An error without a description.';
+    // The error throws when it is read.
   }
   return text.slice(0, MAX_DESCRIPTION_LENGTH).replaceAll('\0', '\uFFFD').toWellFormed();
 }

@@ -17,14 +17,6 @@ const setTimeouts = (value: string) =>
 /** A migration failed, and a repetition alone does not cure it. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
-
-  constructor(
-    message: string,
-    /** SQLSTATE of the statement that failed. */
-    readonly sqlState?: string,
-  ) {
-    super(message);
-  }
 }
 
 /** A migration is not reverted: restore a backup, or write another migration. */
@@ -69,7 +61,7 @@ async function applyPending(database: Database): Promise<void> {
     await executor.executePendingMigrations();
   } catch (error) {
     if (!(error instanceof QueryFailedError) || !isMistake(error)) throw error;
-    throw new MigrationError(`${error.message}\nin the statement ${error.query}`, (error as { readonly code?: string }).code);
+    throw new MigrationError(`${error.message}\nin the statement ${error.query}`);
   } finally {
     await queryRunner.query(setTimeouts('reset_val')).catch(() => undefined);
     await queryRunner.release();

@@ -12,34 +12,22 @@ export type KeyTable = Readonly<Record<'name' | 'rowId', string>>;
 /** The member of a record with the stored row, if a trigger changed the values of the request. No property has this name. */
 export const STORED = '';
 
-/** Parameters: all columns except the identifier. Inserts a row that does not share its statement, which PostgreSQL executes faster. */
-export function insertOneStatement({ label, name, id, columns, toRow }: Table, { setsLockTimeout }: Sharding): PreparedStatement<object> {
-  const values = columns.map(({ type }, index) => `$${String(index + 1)}::${type}`).join(', ');
-  return new PreparedStatement(
-    `insert one ${label}`,
-    `INSERT INTO ${name} (${names(columns)}) SELECT ${values} WHERE ${setsLockTimeout} RETURNING ${names([id, ...columns])}`,
-    toRow,
-  );
-}
-
 /**
- * Parameters: arrays of all columns except the identifier. Inserts rows without keys, events and unique values, for half of the price of
- * `insertStatement`, and returns them in the order of the arrays: PostgreSQL returns each row when it has inserted it.
+ * Parameters: all columns except the identifier, or arrays of them. Inserts rows without keys, events and unique values, for half of the price
+ * of `insertStatement`, and returns them in the order of the arrays: PostgreSQL returns each row when it has inserted it. It executes `one`,
+ * for a row that does not share its statement, faster than `many`.
  */
-export function insertManyStatement({ label, name, id, columns, toRow }: Table, { setsLockTimeout }: Sharding): PreparedStatement<object> {
-  return new PreparedStatement(
-    `insert ${label}`,
-    `
-    WITH stored AS (
-      INSERT INTO ${name} (${names(columns)})
-      SELECT * FROM unnest(${hiddenArrays(columns.map(({ type }) => type))}) AS input (${names(columns)}) WHERE ${setsLockTimeout}
-      RETURNING ${names([id, ...columns])}
-    )
+export function simpleInsertStatements({ label, name, id, columns, toRow }: Table, { setsLockTimeout }: Sharding) {
+  const types = columns.map(({ type }) => type);
+  const insert = (input: string) =>
+    `INSERT INTO ${name} (${names(columns)}) SELECT ${input} WHERE ${setsLockTimeout} RETURNING ${names([id, ...columns])}`;
+  const one = insert(types.map((type, index) => `$${String(index + 1)}::${type}`).join(', '));
+  const many = `
+    WITH stored AS (${insert(`* FROM unnest(${hiddenArrays(types)}) AS input (${names(columns)})`)})
     SELECT * FROM stored
     -- The division fails, and nothing is stored, if a trigger rejected a row: the calls of the others would be unknown.
-    WHERE 1 / ((SELECT count(*) FROM stored) = cardinality($1))::integer = 1`,
-    toRow,
-  );
+    WHERE 1 / ((SELECT count(*) FROM stored) = cardinality($1))::integer = 1`;
+  return { one: new PreparedStatement(`insert one ${label}`, one, toRow), many: new PreparedStatement(`insert ${label}`, many, toRow) };
 }
 
 export interface Stored {

@@ -217,9 +217,7 @@ function columnsOf(entity: new () => RoomEntity) {
 }
 
 it('the unique columns of an entity are those of unique constraints, unique indexes and exclusion constraints, in their order', () => {
-  const { columns = [], hasExclusion } = columnsOf(BookedRoomEntity) ?? {};
-  expect(columns.map(({ property }) => property)).toEqual(['number', 'building', 'startsAt', 'id']);
-  expect(hasExclusion).toBe(true);
+  expect(columnsOf(BookedRoomEntity)?.map(({ property }) => property)).toEqual(['number', 'building', 'startsAt', 'id']);
 });
 
 it.each([DeferredRoomEntity, DeferredExclusionEntity, FreeRoomEntity])('%p has none that an INSERT … ON CONFLICT supports', (entity) =>

@@ -59,7 +59,9 @@ export class Table {
 
   /** @throws Error that names the property if the entity has something that is not supported */
   constructor(metadata: EntityMetadata) {
-    assertSupported(metadata);
+    for (const [what, propertiesOf] of Object.entries(UNSUPPORTED))
+      for (const property of propertiesOf(metadata))
+        throw new Error(`${metadata.name}.${String(property)}: BatchedRepository does not support ${what}.`);
     this.name = qualifiedName(metadata);
     this.label = metadata.tablePath;
     const columns = metadata.columns.map((column) => columnOf(column, metadata));
@@ -91,31 +93,27 @@ export class Table {
 
 type ColumnMetadata = EntityMetadata['columns'][number];
 
-/** What TypeORM's own repository does with a column, and BatchedRepository does not. */
-const UNSUPPORTED: Readonly<Record<string, (column: ColumnMetadata) => unknown>> = {
-  'soft deletion': (column) => column.isDeleteDate,
-  'embedded columns': (column) => column.embeddedMetadata,
-  inheritance: (column) => column.isDiscriminator,
-  'a transformer': (column) => column.transformer,
-  'generated columns': (column) => column.generatedType ?? column.asExpression,
-  'generated values': (column) => column.isGenerated && !column.isPrimary,
-  'values that TypeORM sets': ({ isVersion, isCreateDate, isUpdateDate }) => isVersion || isCreateDate || isUpdateDate,
-  'columns that are not inserted or selected': (column) => !column.isInsert || !column.isSelect,
-  defaults: (column) => column.default !== undefined,
-  'relations without a column of their own': (column) => column.isVirtual,
-  trees: (column) => column.isTreeLevel || column.isMaterializedPath || column.isNestedSetLeft || column.isNestedSetRight,
+/** What TypeORM's own repository honours, and BatchedRepository does not, with the properties that have it. */
+const UNSUPPORTED: Readonly<Record<string, (metadata: EntityMetadata) => readonly (string | undefined)[]>> = {
+  'eager relations': ({ eagerRelations }) => eagerRelations.map(({ propertyPath }) => propertyPath),
+  'soft deletion': columnsWith((column) => column.isDeleteDate),
+  'embedded columns': columnsWith((column) => column.embeddedMetadata),
+  inheritance: columnsWith((column) => column.isDiscriminator),
+  'a transformer': columnsWith((column) => column.transformer),
+  'generated columns': columnsWith((column) => column.generatedType ?? column.asExpression),
+  'generated values': columnsWith((column) => column.isGenerated && !column.isPrimary),
+  'values that TypeORM sets': columnsWith(({ isVersion, isCreateDate, isUpdateDate }) => isVersion || isCreateDate || isUpdateDate),
+  'columns that are not inserted or selected': columnsWith((column) => !column.isInsert || !column.isSelect),
+  defaults: columnsWith((column) => column.default !== undefined),
+  'relations without a column of their own': columnsWith((column) => column.isVirtual),
+  trees: columnsWith((column) => column.isTreeLevel || column.isMaterializedPath || column.isNestedSetLeft || column.isNestedSetRight),
+  listeners: ({ listeners }) => listeners.map(({ propertyName }) => propertyName),
+  'an order of the entity': ({ orderBy }) => Object.keys(orderBy ?? {}),
+  'anything but tables': ({ tableType }) => (tableType === 'regular' ? [] : [tableType]),
 };
 
-function assertSupported({ name, columns, tableType, orderBy, listeners, eagerRelations }: EntityMetadata): void {
-  const reject = (property: string, what: string): never => {
-    throw new Error(`${name}.${property}: BatchedRepository does not support ${what}.`);
-  };
-  for (const { propertyPath } of eagerRelations) reject(propertyPath, 'eager relations');
-  for (const column of columns)
-    for (const [what, applies] of Object.entries(UNSUPPORTED)) if (applies(column)) reject(column.propertyPath, what);
-  for (const { propertyName } of listeners) reject(propertyName, 'listeners');
-  for (const property of Object.keys(orderBy ?? {})) reject(property, 'an order of the entity');
-  if (tableType !== 'regular') throw new Error(`${name}: BatchedRepository supports only tables, without inheritance.`);
+function columnsWith(applies: (column: ColumnMetadata) => unknown): (metadata: EntityMetadata) => readonly string[] {
+  return ({ columns }) => columns.filter(applies).map(({ propertyPath }) => propertyPath);
 }
 
 /** Returns `schema.table`, quoted for SQL. */
@@ -161,15 +159,12 @@ function columnOf(column: ColumnMetadata, { name: entity, dataSource }: EntityMe
 
 const WORD = /"(?:[^"]|"")+"|\w+/g;
 
-/** The columns of the unique and exclusion constraints that an entity declares: `@Unique`, `@Index` with `unique`, or `@Exclusion`. */
-export interface UniqueColumns {
-  /** In the order of the constraints, then the identifier. */
-  readonly columns: readonly Column[];
-  readonly hasExclusion: boolean;
-}
-
-/** Returns undefined without such a constraint, or if one is deferrable: INSERT … ON CONFLICT supports only immediate ones. */
-export function uniqueColumnsOf({ uniques, indices, exclusions }: EntityMetadata, table: Table): UniqueColumns | undefined {
+/**
+ * Returns the columns of the unique and exclusion constraints that an entity declares (`@Unique`, `@Index` with `unique`, or `@Exclusion`), in
+ * their order, then the identifier. Returns undefined without such a constraint, or if one is deferrable: INSERT … ON CONFLICT supports only
+ * immediate ones.
+ */
+export function uniqueColumnsOf({ uniques, indices, exclusions }: EntityMetadata, table: Table): readonly Column[] | undefined {
   const indexes = indices.filter(({ isUnique }) => isUnique);
   const constraints = [...uniques, ...exclusions];
   if (constraints.length + indexes.length === 0 || constraints.some(({ deferrable }) => deferrable !== undefined)) return undefined;
@@ -178,5 +173,5 @@ export function uniqueColumnsOf({ uniques, indices, exclusions }: EntityMetadata
     ...exclusions.flatMap(({ expression }) => expression.match(WORD) ?? []).map((word) => (word.startsWith('"') ? word : quoted(word))),
   ];
   const columns = names.flatMap((name) => table.columns.find((column) => column.name === name) ?? []);
-  return { columns: [...new Set([...columns, table.id])], hasExclusion: exclusions.length > 0 };
+  return [...new Set([...columns, table.id])];
 }
