@@ -145,7 +145,7 @@ describe('a client', () => {
     await once(proxy, 'listening');
     const host = encodeURIComponent(folder);
     for (const url of [
-      `postgres://store@${host}:5433/catalogue?sslmode=require&sslnegotiation=direct`,
+      `postgres://store@${host}:5433/catalogue?sslmode=require`,
       `postgres:///catalogue?user=store&host=${host}&port=5433`,
     ]) {
       const client = new DatabaseClient({ url });

@@ -52,7 +52,7 @@ export class DatabaseClient extends BaseClient {
     super({
       ...{ fallback_application_name: application_name, ...target, types: exactTypes, scramMaxIterations: MAX_SCRAM_ITERATIONS },
       connectionTimeoutMillis: Math.min(connectionTimeoutMillis, target.connectTimeoutMs ?? Infinity),
-      connection: new GuardedConnection({ ...KEEP_ALIVE, ssl: target.ssl, sslNegotiation: target.sslnegotiation }),
+      connection: new GuardedConnection({ ...KEEP_ALIVE, ssl: target.ssl }),
     } as ClientConfig);
     // Errors during a query reject it. Without this listener, an error between queries, or after the login but before the pool adds
     // its listener, would crash the process.

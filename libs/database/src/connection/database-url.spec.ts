@@ -35,7 +35,6 @@ describe('parseDatabaseUrl', () => {
       password: 'se:cr/et+%',
       database: 'cat /alogue',
       ssl: false,
-      sslnegotiation: 'postgres',
       application_name: 'a=b+c',
       fallback_application_name: 'f',
       options: '-c x=y',
@@ -62,15 +61,15 @@ describe('parseDatabaseUrl', () => {
   });
 
   it('uses the defaults of libpq in the environment', () => {
-    const env = { PGHOST: 'db.example', PGPORT: '6543', PGSSLMODE: 'require', PGCONNECT_TIMEOUT: '2', PGSSLNEGOTIATION: 'direct' };
+    const env = { PGHOST: 'db.example', PGPORT: '6543', PGSSLMODE: 'require', PGCONNECT_TIMEOUT: '2' };
     expect(parse('postgres:///x', env)).toMatchObject({ host: 'db.example', port: 6543, connectTimeoutMs: 2_000 });
-    expect(parse('postgres:///x', env)).toMatchObject({ ssl: { rejectUnauthorized: false }, sslnegotiation: 'direct' });
-    expect(parse('postgres://a:1/x?sslmode=disable&sslnegotiation=postgres', env)).toMatchObject({ host: 'a', port: 1, ssl: false });
+    expect(parse('postgres:///x', env)).toMatchObject({ ssl: { rejectUnauthorized: false } });
+    expect(parse('postgres://a:1/x?sslmode=disable', env)).toMatchObject({ host: 'a', port: 1, ssl: false });
     expect(() => parse('postgres://h/x', { PGSSLMODE: '' })).toThrow('must have an sslmode of');
   });
 
   it.each([
-    ...['PGREQUIREAUTH', 'PGCHANNELBINDING', 'PGSSLCRL', 'PGTARGETSESSIONATTRS', 'PGHOSTADDR', 'PGSERVICE', 'PGSSLSNI'],
+    ...['PGREQUIREAUTH', 'PGCHANNELBINDING', 'PGSSLCRL', 'PGTARGETSESSIONATTRS', 'PGHOSTADDR', 'PGSERVICE', 'PGSSLSNI', 'PGSSLNEGOTIATION'],
     ...['PGLOADBALANCEHOSTS', 'PGMINPROTOCOLVERSION'],
   ])('rejects the environment variable %s, which `pg` would ignore', (variable) => {
     expect(() => parse('postgres://h/x', { [variable]: 'x' })).toThrow(
@@ -131,8 +130,6 @@ describe('parseDatabaseUrl', () => {
     ['postgres://a?sslmode=verify_full', 'must have an sslmode of disable, require, verify-ca, verify-full'],
     ['postgres://a?sslmode=verify-ca', 'must have an sslrootcert with sslmode=verify-ca'],
     ['postgres://a?sslrootcert=/ca', 'must have an sslmode such as verify-full with other parameters of TLS'],
-    ['postgres://a?sslnegotiation=direct', 'must have an sslmode such as verify-full with other parameters of TLS'],
-    ['postgres://a?sslmode=require&sslnegotiation=x', 'must have an sslnegotiation of postgres or direct'],
     ['postgres://a?pa%20ss=w@host', /^must not have a parameter: only/],
     ['postgres://a/x\r\n', 'must not contain line breaks or other control characters'],
     ['postgres://a/x?application_name=%1B', 'must not contain line breaks or other control characters'],

@@ -17,15 +17,15 @@ const MAX_PORT = 65_535;
 /** Ignoring any other parameter could make a connection less strict. */
 const PARAMETERS = [
   ...['host', 'port', 'user', 'password', 'application_name', 'fallback_application_name', 'options', 'connect_timeout'],
-  ...['sslmode', 'sslnegotiation', 'sslrootcert', 'sslcert', 'sslkey'],
+  ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey'],
 ];
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'];
 /** Parameters whose variable of libpq, such as PGSSLMODE, `pg` does not read, or reads in another way. */
-const WITH_VARIABLE = ['connect_timeout', 'sslmode', 'sslnegotiation', 'sslrootcert', 'sslcert', 'sslkey'];
+const WITH_VARIABLE = ['connect_timeout', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey'];
 /** libpq's variables that would make a connection stricter, or lead to another server. */
 const UNSUPPORTED_VARIABLES = [
   ...['PGHOSTADDR', 'PGSERVICE', 'PGTARGETSESSIONATTRS', 'PGLOADBALANCEHOSTS', 'PGREQUIREAUTH', 'PGREQUIREPEER', 'PGCHANNELBINDING'],
-  ...['PGGSSENCMODE', 'PGREQUIRESSL', 'PGSSLCERTMODE', 'PGSSLCRL', 'PGSSLCRLDIR', 'PGSSLSNI', 'PGMINPROTOCOLVERSION'],
+  ...['PGGSSENCMODE', 'PGREQUIRESSL', 'PGSSLCERTMODE', 'PGSSLCRL', 'PGSSLCRLDIR', 'PGSSLNEGOTIATION', 'PGSSLSNI', 'PGMINPROTOCOLVERSION'],
   ...['PGSSLMINPROTOCOLVERSION', 'PGSSLMAXPROTOCOLVERSION'],
 ];
 
@@ -82,8 +82,8 @@ export function parseDatabaseUrl(text: string, env: NodeJS.ProcessEnv = process.
   if (!(port >= 1 && port <= MAX_PORT)) throw new Error(`must have a port from 1 to ${String(MAX_PORT)}`);
   const timeoutMs = Number(parameters.get('connect_timeout')) * 1_000;
   // Unix sockets never use TLS.
-  const { ssl = false, sslnegotiation = 'postgres' }: ClientConfig = host.startsWith('/') ? {} : parsed;
-  return { ...parsed, host, port, database: path, ssl, sslnegotiation, connectTimeoutMs: timeoutMs > 0 ? timeoutMs : Infinity };
+  const { ssl = false }: ClientConfig = host.startsWith('/') ? {} : parsed;
+  return { ...parsed, host, port, database: path, ssl, connectTimeoutMs: timeoutMs > 0 ? timeoutMs : Infinity };
 }
 
 /** Returns the host and port, for messages. Never throws, because a file may be missing in the meantime. */
@@ -137,11 +137,10 @@ function checkParameters(parameters: Readonly<Record<string, string>>): void {
     const shown = /^[a-z_]{1,40}$/i.test(unknown) ? `the parameter ${unknown}` : 'a parameter';
     throw new Error(`must not have ${shown}: only ${PARAMETERS.join(', ')} are supported`);
   }
-  const { sslmode = 'disable', sslnegotiation = 'postgres', sslrootcert, sslcert, sslkey, port, connect_timeout: timeout } = parameters;
+  const { sslmode = 'disable', sslrootcert, sslcert, sslkey, port, connect_timeout: timeout } = parameters;
   if (!SSL_MODES.includes(sslmode)) throw new Error(`must have an sslmode of ${SSL_MODES.join(', ')}`);
-  if (sslmode === 'disable' && (sslrootcert || sslcert || sslkey || sslnegotiation !== 'postgres'))
+  if (sslmode === 'disable' && (sslrootcert || sslcert || sslkey))
     throw new Error('must have an sslmode such as verify-full with other parameters of TLS');
-  if (!['postgres', 'direct'].includes(sslnegotiation)) throw new Error('must have an sslnegotiation of postgres or direct');
   if (sslmode === 'verify-ca' && !sslrootcert) throw new Error('must have an sslrootcert with sslmode=verify-ca');
   if (timeout !== undefined && !/^-?[0-9]{1,7}$/.test(timeout)) throw new Error('must have a connect_timeout in whole seconds');
   if (port && !/^[0-9]+$/.test(port)) throw new Error(`must have a port from 1 to ${String(MAX_PORT)}`);

@@ -78,14 +78,6 @@ describe.each<[parameters: string, byAddress: Outcome, byName: Outcome, withoutT
   });
 });
 
-it('sslnegotiation=direct is respected', async () => {
-  const client = new DatabaseClient({ url: `${server.url}?sslmode=require&sslnegotiation=direct` });
-  await client.connect();
-  const { rows } = await client.query<object>('SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
-  await client.end();
-  expect(rows).toEqual([{ version: 'TLSv1.3' }]);
-});
-
 it('sslcert and sslkey set the client certificate', async () => {
   const { certificate, key } = certificates;
   const url = (parameters: string) => `${server.url}?sslmode=require${parameters}`;
