@@ -55,7 +55,18 @@ const EXTRA_IN_EXAMPLES = { app: ['app'] };
 const PURE_PROJECTS = ['libs/kernel', 'libs/client', '{libs,examples}/*/{contract,domain,application}', 'examples/*/client'];
 
 /** The folders of the API, from the inside out. Each may import the folders before it, and no file outside the folders. */
-const API_FOLDERS = ['observability', 'errors', 'rate-limit', 'http', 'validation', 'authentication', 'reference', 'process', 'contexts'];
+const API_FOLDERS = [
+  'config',
+  'observability',
+  'errors',
+  'rate-limit',
+  'http',
+  'validation',
+  'authentication',
+  'reference',
+  'process',
+  'contexts',
+];
 
 /** The rooms of the database library, in the same way. A file directly in `src` that rooms may import has its place in the order, too. */
 const DATABASE_FOLDERS = [

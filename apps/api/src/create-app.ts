@@ -10,7 +10,7 @@ import { JsonAdapter } from './http/json-adapter.js';
 import { HttpServer } from './http/http-server.js';
 import { createLogger, NestLogger, type ServiceLogger } from './observability/logger.js';
 import { startObservability } from './observability/observability.js';
-import type { Config } from './process/config.js';
+import type { Config } from './config/config.js';
 import { OpenApiDocument } from './reference/reference.module.js';
 
 export interface AppOptions {

@@ -1,7 +1,7 @@
 import { JsonText } from '@animal-store/kernel';
 import { contexts } from './contexts.js';
 import { describeApp } from './create-app.js';
-import type { Config } from './process/config.js';
+import type { Config } from './config/config.js';
 
 /** Returns the text of docs/openapi.json. */
 export async function createOpenApiText(config: Config): Promise<string> {

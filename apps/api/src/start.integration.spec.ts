@@ -11,8 +11,8 @@ import { Client } from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { type Context, contexts } from './contexts.js';
 import { useTestApp } from './http/testing/test-app.js';
-import { CLOSE_TIMEOUT_MS, FINISH_TIMEOUT_MS } from './process/config.js';
-import { explain } from './process/startup-errors.js';
+import { CLOSE_TIMEOUT_MS, FINISH_TIMEOUT_MS } from './config/config.js';
+import { explain } from './config/startup-errors.js';
 import { type RunningService, start, StartupError } from './start.js';
 
 const CLOSED = 'postgres://127.0.0.1:1/store';

@@ -13,11 +13,11 @@ import { withDeadline } from './observability/deadline.js';
 import { createLogger, type ServiceLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { startAdminServer } from './process/admin-server.js';
-import { describeIgnored } from './process/ignored-variables.js';
-import { CLOSE_TIMEOUT_MS, type Config, FINISH_TIMEOUT_MS, readConfig } from './process/config.js';
-import { explain, listenError, StartupError } from './process/startup-errors.js';
+import { describeIgnored } from './config/ignored-variables.js';
+import { CLOSE_TIMEOUT_MS, type Config, FINISH_TIMEOUT_MS, readConfig } from './config/config.js';
+import { explain, listenError, StartupError } from './config/startup-errors.js';
 
-export { StartupError } from './process/startup-errors.js';
+export { StartupError } from './config/startup-errors.js';
 
 const INITIAL_DELAY_MS = 100;
 const MAX_DELAY_MS = 1_000;
@@ -191,7 +191,7 @@ class Service implements RunningService {
   private async stop(graceMs: number): Promise<void> {
     const { app, logger, admin } = this;
     this.stopping.abort();
-    app.get(Draining).begin();
+    app.get(Draining).isActive = true;
     logger.info({ graceMs }, 'draining');
     await sleep(graceMs, undefined, { signal: this.endOfGrace.signal }).catch(() => undefined);
     const closed = app.close().then(() => true);

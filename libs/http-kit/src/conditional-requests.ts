@@ -3,7 +3,7 @@ import { DomainError, JsonText, type Precondition, PRECONDITION_FAILED, PRECONDI
 import { applyDecorators, createParamDecorator, type ExecutionContext, Header } from '@nestjs/common';
 import { ApiExtension, ApiHeader, ApiResponse } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { ExtendRouteConfig, INVALID_REQUEST, rejectHeader } from './routes.js';
+import { ExtendRouteConfig, INTERNAL_EXTENSIONS, INVALID_REQUEST, rejectHeader } from './routes.js';
 
 /** The OpenAPI description of a header. */
 const header = (description: string, example: string) => ({ description, required: true, schema: { type: 'string' }, example }) as const;
@@ -11,13 +11,9 @@ const header = (description: string, example: string) => ({ description, require
 const ETAG = header('Identifies the body and the `Link` header of this response (RFC 9110).', '"2jmj7l5rSw0yVb_vlWAYkK_YBwk"');
 
 /** Returns the ETag of a response with this body and `Link` header. */
-export function entityTagOf(content: string | Buffer, link?: string): string {
-  return `"${hash('sha1', link === undefined ? content : withLink(content, link), 'base64url')}"`;
-}
-
-/** Clients store entity tags of this form. Concatenating costs less than a second digest. */
-function withLink(content: string | Buffer, link: string): string | Buffer {
-  return typeof content === 'string' ? `${content}\n${link}` : Buffer.concat([content, Buffer.from(`\n${link}`)]);
+export function entityTagOf(text: string, link?: string): string {
+  // Clients store entity tags of this form. Concatenating costs less than a second digest.
+  return `"${hash('sha1', link === undefined ? text : `${text}\n${link}`, 'base64url')}"`;
 }
 
 const CACHE_CONTROL = 'private, no-cache';
@@ -27,12 +23,6 @@ export const REVALIDATION_HEADERS = {
   'Cache-Control': header('Caches must revalidate the response before each use.', CACHE_CONTROL),
   ETag: ETAG,
 } as const;
-
-/**
- * Extensions with the headers that a decorator adds to successful responses. The generation of the OpenAPI document reads and removes them.
- */
-export const REVALIDATION_EXTENSION = 'x-revalidation';
-export const ENTITY_TAG_EXTENSION = 'x-entity-tag';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -57,16 +47,13 @@ export const Revalidated = (): MethodDecorator =>
       schema: { type: 'string' },
     }),
     ApiResponse({ status: 304, description: 'The cached response is current.' }),
-    ApiExtension(REVALIDATION_EXTENSION, REVALIDATION_HEADERS),
+    ApiExtension(INTERNAL_EXTENSIONS.revalidation, REVALIDATION_HEADERS),
   );
 
 /** A strong or weak entity tag (RFC 9110, section 8.8.3). */
 const TAG = '(?:W/)?"[!#-~\\x80-\\xff]*"';
 /** `*`, or a list of entity tags that may have empty elements (RFC 9110, section 5.6.1.2). */
 const IF_MATCH = new RegExp(`^(?:\\*|[ \\t,]*${TAG}(?:[ \\t]*,[ \\t,]*${TAG})*[ \\t,]*)$`);
-
-/** Extension with the errors of the precondition. The generation of the OpenAPI document reads and removes it. */
-export const PRECONDITION_EXTENSION = 'x-precondition';
 
 /**
  * Returns whether an If-Match header value matches the tag by strong comparison (RFC 9110, section 13.1.1). Weak tags never match.
@@ -110,7 +97,7 @@ const InjectPrecondition = createParamDecorator((required: boolean, context: Exe
 
 /** Adds an ETag to each 200 and 201 of a change without `@IfMatch`, such as a creation, and documents it. */
 export const SendsEntityTag = (): MethodDecorator =>
-  applyDecorators(ExtendRouteConfig({ conditional: true }), ApiExtension(ENTITY_TAG_EXTENSION, { ETag: ETAG }));
+  applyDecorators(ExtendRouteConfig({ conditional: true }), ApiExtension(INTERNAL_EXTENSIONS.entityTag, { ETag: ETAG }));
 
 /** Injects the request's If-Match as a Precondition, documents it with its errors, and adds an ETag to each 200 and 201 of the operation. */
 export const IfMatch =
@@ -127,6 +114,6 @@ export const IfMatch =
         description: 'ETags from responses to GET requests, or `*`. The operation fails unless one of them is current.',
         schema: { type: 'string' },
       }),
-      ApiExtension(PRECONDITION_EXTENSION, required ? [PRECONDITION_REQUIRED] : []),
+      ApiExtension(INTERNAL_EXTENSIONS.precondition, required ? [PRECONDITION_REQUIRED] : []),
     )(target, key, descriptor);
   };

@@ -15,29 +15,20 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { ApiResponse, DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyContextConfig, FastifyReply } from 'fastify';
 import { createdHeaders, IDEMPOTENCY_KEY_SCHEMA, RequestIdempotencyKey } from './idempotency-key.js';
-import {
-  ENTITY_TAG_EXTENSION,
-  IfMatch,
-  PRECONDITION_EXTENSION,
-  Revalidated,
-  REVALIDATION_EXTENSION,
-  REVALIDATION_HEADERS,
-  SendsEntityTag,
-} from './conditional-requests.js';
+import { IfMatch, Revalidated, REVALIDATION_HEADERS, SendsEntityTag } from './conditional-requests.js';
 import { PageQueryOf } from './pages.js';
 import {
   Deprecated,
-  DEPRECATION_EXTENSION,
+  EXTENSIONS,
+  INTERNAL_EXTENSIONS,
   INVALID_REQUEST,
   Public,
   PUBLIC,
   RATE_LIMIT,
-  RATE_LIMIT_EXTENSION,
   RateLimit,
   REQUIRED_SCOPES,
   RequireScopes,
   Throws,
-  THROWS_EXTENSION,
 } from './routes.js';
 import { EXAMPLE_ID } from './validation-rules.js';
 
@@ -174,9 +165,9 @@ describe('the decorators of an operation', () => {
         },
       ],
       responses: { 304: { description: 'The cached response is current.' } },
-      [REVALIDATION_EXTENSION]: REVALIDATION_HEADERS,
+      [INTERNAL_EXTENSIONS.revalidation]: REVALIDATION_HEADERS,
       'x-sunset': '2030-12-05',
-      [DEPRECATION_EXTENSION]: DEPRECATED,
+      [INTERNAL_EXTENSIONS.deprecation]: DEPRECATED,
     });
     expect(REVALIDATION_HEADERS['Cache-Control'].example).toBe('private, no-cache');
   });
@@ -200,7 +191,7 @@ describe('the decorators of an operation', () => {
           },
         },
       },
-      [THROWS_EXTENSION]: [INVALID_REQUEST, BROKEN],
+      [INTERNAL_EXTENSIONS.throws]: [INVALID_REQUEST, BROKEN],
       'x-required-scopes': ['toys:read', 'toys:write'],
     });
   });
@@ -210,8 +201,8 @@ describe('the decorators of an operation', () => {
   });
 
   it('document the policy of the rate limit, the ETag of a change, If-Match and its errors', () => {
-    const entityTag = { [ENTITY_TAG_EXTENSION]: { ETag: REVALIDATION_HEADERS.ETag } };
-    expect(document.paths['/toys']?.put).toMatchObject({ [RATE_LIMIT_EXTENSION]: POLICY, ...entityTag });
+    const entityTag = { [INTERNAL_EXTENSIONS.entityTag]: { ETag: REVALIDATION_HEADERS.ETag } };
+    expect(document.paths['/toys']?.put).toMatchObject({ [EXTENSIONS.rateLimit]: POLICY, ...entityTag });
     expect(document.paths['/toys']?.patch).toMatchObject(entityTag);
     const parameter = {
       name: 'If-Match',
@@ -221,11 +212,11 @@ describe('the decorators of an operation', () => {
     };
     expect(document.paths['/toys']?.patch).toMatchObject({
       parameters: [{ ...parameter, required: false }, { name: 'If-None-Match' }],
-      [PRECONDITION_EXTENSION]: [],
+      [INTERNAL_EXTENSIONS.precondition]: [],
     });
     expect(document.paths['/toys/strictly']?.patch).toMatchObject({
       parameters: [{ ...parameter, required: true }],
-      [PRECONDITION_EXTENSION]: [PRECONDITION_REQUIRED],
+      [INTERNAL_EXTENSIONS.precondition]: [PRECONDITION_REQUIRED],
     });
   });
 });

@@ -58,23 +58,29 @@ export const ExtendRouteConfig =
     RouteConfig({ ...existing, ...config })(target, key, descriptor);
   };
 
+/** Extensions of the operations in the OpenAPI document, which the decorators of a route set. */
+export const EXTENSIONS = { scopes: 'x-required-scopes', rateLimit: 'x-rate-limit', sunset: 'x-sunset' } as const;
+
+/** What only the generation of the OpenAPI document reads. It removes these extensions. */
+export const INTERNAL_EXTENSIONS = {
+  deprecation: 'x-deprecation',
+  entityTag: 'x-entity-tag',
+  precondition: 'x-precondition',
+  revalidation: 'x-revalidation',
+  throws: 'x-throws',
+} as const;
+
 export const PUBLIC = Symbol('public');
 export const REQUIRED_SCOPES = Symbol('requiredScopes');
-
-/** The scopes of an operation in the OpenAPI document. */
-export const SCOPES_EXTENSION = 'x-required-scopes';
 
 /** Allows requests without an API key. A route with neither this nor `@RequireScopes` rejects all requests. */
 export const Public = (): MethodDecorator & ClassDecorator => SetMetadata(PUBLIC, true);
 
 /** Requires that the API key of the request has all of these scopes. */
 export const RequireScopes = (...scopes: [string, ...string[]]): MethodDecorator & ClassDecorator =>
-  applyDecorators(SetMetadata(REQUIRED_SCOPES, scopes), ApiExtension(SCOPES_EXTENSION, scopes));
+  applyDecorators(SetMetadata(REQUIRED_SCOPES, scopes), ApiExtension(EXTENSIONS.scopes, scopes));
 
 export const RATE_LIMIT = Symbol('rateLimit');
-
-/** The policy of an operation in the OpenAPI document. */
-export const RATE_LIMIT_EXTENSION = 'x-rate-limit';
 
 export interface RateLimitPolicy {
   /** Shown in the `RateLimit` headers. All routes with the same name share one count per client. */
@@ -84,7 +90,7 @@ export interface RateLimitPolicy {
 
 /** Limits the requests of each client to a route, or to all routes of a controller, in addition to the policy `default`. */
 export const RateLimit = (policy: RateLimitPolicy): MethodDecorator & ClassDecorator =>
-  applyDecorators(SetMetadata(RATE_LIMIT, policy), ApiExtension(RATE_LIMIT_EXTENSION, policy));
+  applyDecorators(SetMetadata(RATE_LIMIT, policy), ApiExtension(EXTENSIONS.rateLimit, policy));
 
 export const INVALID_REQUEST = {
   code: 'invalid_request',
@@ -92,11 +98,8 @@ export const INVALID_REQUEST = {
   message: 'The request is not valid.',
 } as const satisfies ErrorDefinition;
 
-/** Extension with the errors of an operation. The generation of the OpenAPI document reads and removes it. */
-export const THROWS_EXTENSION = 'x-throws';
-
 /** Documents the errors specific to an operation. The API documents the errors that all operations share. */
-export const Throws = (...errors: ErrorDefinition[]): MethodDecorator => ApiExtension(THROWS_EXTENSION, errors);
+export const Throws = (...errors: ErrorDefinition[]): MethodDecorator => ApiExtension(INTERNAL_EXTENSIONS.throws, errors);
 
 /** Rejects with INVALID_REQUEST after the pipes, so that the error can name the violations of the body. Throws other errors. */
 export function rejectHeader(request: FastifyRequest, error: unknown): Promise<never> {
@@ -104,12 +107,6 @@ export function rejectHeader(request: FastifyRequest, error: unknown): Promise<n
   (request.headerViolations ??= []).push(error.message);
   return new Promise((_resolve, reject) => setImmediate(reject, error));
 }
-
-/** The removal date in the OpenAPI document (RFC 3339). */
-const SUNSET_EXTENSION = 'x-sunset';
-
-/** Extension with the `Deprecation` of an operation. The generation of the OpenAPI document reads and removes it. */
-export const DEPRECATION_EXTENSION = 'x-deprecation';
 
 export const OPERATION_REMOVED = {
   code: 'operation_removed',
@@ -131,8 +128,8 @@ export const Deprecated = (deprecation: Deprecation): MethodDecorator =>
   applyDecorators(
     ExtendRouteConfig({ deprecation }),
     UseGuards(guardUntil(deprecation.removedAt)),
-    ApiExtension(SUNSET_EXTENSION, deprecation.removedAt.toISOString().slice(0, 10)),
-    ApiExtension(DEPRECATION_EXTENSION, deprecation),
+    ApiExtension(EXTENSIONS.sunset, deprecation.removedAt.toISOString().slice(0, 10)),
+    ApiExtension(INTERNAL_EXTENSIONS.deprecation, deprecation),
   );
 
 /** Returns a guard that runs after those of the app, and rejects all requests from this date on. */

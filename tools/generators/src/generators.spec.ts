@@ -232,7 +232,7 @@ describe('nx g @animal-store/tools:resource', () => {
 
   it('generates the files of the resource, only in the folders of the context and in the client', () => {
     const created = zebras.listChanges().flatMap(({ type, path }) => (type === 'CREATE' && !beforeResource.has(path) ? [path] : []));
-    expect(created).toHaveLength(18);
+    expect(created).toHaveLength(17);
     const own = new RegExp(`^(?:libs/${ZEBRAS}/(?:${LAYERS.join('|')})|apps/api-e2e/src/contexts/${ZEBRAS}|libs/client)/.*hoof-print`);
     expect(created.filter((path) => !own.test(path))).toEqual([]);
     expect(created.filter((path) => /<%|%>|__/.test(textOf(zebras, path)))).toEqual([]);

@@ -3,7 +3,7 @@ import { accessPersistence, createAccessUseCases } from '@animal-store/access-in
 import { Clock } from '@animal-store/kernel';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { AuthenticationGuard } from './authentication.guard.js';
+import { AuthenticationGuard } from './guards.js';
 
 /** The guard of API keys. Also the module of the context `access`, which has no routes. */
 @Module({

@@ -2,7 +2,7 @@ import { Database } from '@animal-store/database';
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Observability } from '../observability/observability.js';
-import type { Config } from '../process/config.js';
+import type { Config } from '../config/config.js';
 import type { Context } from './contexts.module.js';
 import { collectSubscriptions } from './event-delivery.js';
 
@@ -13,7 +13,21 @@ export class DatabaseModule implements OnApplicationShutdown {
   constructor(@Inject(Database) private readonly database: Database) {}
 
   static forRoot(config: Config, contexts: readonly Context[], observability: Observability): DynamicModule {
-    const database = createDatabase(config, contexts, observability);
+    const { logger, metrics, tracing } = observability;
+    const database = new Database({
+      url: config.databaseUrl,
+      replicaUrls: config.databaseReplicaUrls,
+      applicationName: 'animal-store-api',
+      poolSize: config.databasePoolSize,
+      connectTimeoutMs: config.databaseConnectTimeoutMs,
+      onDurabilityRisk: (risk) => logger.warn(risk),
+      statementTimeoutMs: config.databaseStatementTimeoutMs,
+      citus: config.citus,
+      persistence: contexts.map(({ persistence }) => persistence),
+      subscriptions: collectSubscriptions(contexts, config),
+      observer: metrics,
+      interceptor: tracing?.interceptor,
+    });
     observe(database, observability);
     return {
       module: DatabaseModule,
@@ -28,23 +42,6 @@ export class DatabaseModule implements OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     await this.database.close();
   }
-}
-
-function createDatabase(config: Config, contexts: readonly Context[], { logger, metrics, tracing }: Observability): Database {
-  return new Database({
-    url: config.databaseUrl,
-    replicaUrls: config.databaseReplicaUrls,
-    applicationName: 'animal-store-api',
-    poolSize: config.databasePoolSize,
-    connectTimeoutMs: config.databaseConnectTimeoutMs,
-    onDurabilityRisk: (risk) => logger.warn(risk),
-    statementTimeoutMs: config.databaseStatementTimeoutMs,
-    citus: config.citus,
-    persistence: contexts.map(({ persistence }) => persistence),
-    subscriptions: collectSubscriptions(contexts, config),
-    observer: metrics,
-    interceptor: tracing?.interceptor,
-  });
 }
 
 /** Measures the pool, and measures and logs the use of replicas. */

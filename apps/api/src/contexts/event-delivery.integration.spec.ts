@@ -79,8 +79,12 @@ describe('EventDelivery', () => {
     delivery.onApplicationBootstrap();
     await dataSource.open();
     exporter.reset();
-    await dataSource.transaction((manager) => appendEvents(manager, OrderPlaced.of({ orderId: 2n ** 53n + 1n })));
+    const request = trace.setSpan(context.active(), trace.getTracer('spec').startSpan('request'));
+    await context.with(request, () =>
+      dataSource.transaction((manager) => appendEvents(manager, OrderPlaced.of({ orderId: 2n ** 53n + 1n }))),
+    );
     const published = exporter.getFinishedSpans().length;
+    expect(published).toBeGreaterThan(0);
     await waitFor(async () => {
       const text = await metrics.registry.metrics();
       expect(text).toContain('events_processed_total{subscription="pets-follow-orders"} 1');

@@ -8,13 +8,9 @@ import {
   type SubscriptionStatus,
 } from '@animal-store/database';
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { context, ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api';
 import { Metrics } from '../observability/metrics.js';
-import type { Config } from '../process/config.js';
-import { StartupError } from '../process/startup-errors.js';
-
-/** The parent of the runner's statements, so that they create no traces. */
-const UNRECORDED = { traceId: '1'.padStart(32, '0'), spanId: '1'.padStart(16, '0'), traceFlags: TraceFlags.NONE };
+import type { Config } from '../config/config.js';
+import { StartupError } from '../config/startup-errors.js';
 
 /**
  * Returns the subscriptions of all contexts.
@@ -48,7 +44,7 @@ export class EventDelivery implements EventObserver, OnApplicationBootstrap, Bef
   }
 
   onApplicationBootstrap(): void {
-    context.with(trace.setSpanContext(ROOT_CONTEXT, UNRECORDED), () => this.runner.start());
+    this.runner.start();
   }
 
   /** The database is still connected at this point. */

@@ -3,27 +3,16 @@ import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationB
 import { ModuleRef } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { Draining } from '../http/connection.js';
-import { withDeadline } from '../observability/deadline.js';
 import { LOGGER } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 
 /** Maximum time between two reads of the state of a job. */
 const MAX_PAUSE_MS = 60_000;
 const START_POLL_MS = 1_000;
-/** Processes start a due job at different times within a tenth of its period and this time. Usually only one then requests the lock. */
-const MAX_JITTER_MS = 1_000;
-/** Maximum time of a run whose period is shorter. Without one, a run that never ends would be the last one. */
-const MAX_RUN_MS = 3_600_000;
-/** Greatest delay of a timer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
-interface UseCase {
-  execute(): unknown;
-}
 
 /** A job of a context. The use case is a provider of the context's module. */
 export interface ScheduledJob extends Job {
-  readonly useCase: Type<UseCase>;
+  readonly useCase: Type<{ execute(): unknown }>;
 }
 
 /** The token of the jobs of all contexts. */
@@ -35,7 +24,6 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
   private readonly stopping = new AbortController();
   private loops: readonly Promise<void>[] = [];
   private isFailureReported = false;
-  private readonly maxRunMs = MAX_RUN_MS;
 
   constructor(
     @Inject(SCHEDULED_JOBS) private readonly jobs: readonly ScheduledJob[],
@@ -45,19 +33,14 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly metrics: Metrics,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    const names = new Set<string>();
     for (const { name, every } of jobs) {
-      if (names.has(name)) throw new Error(`Two jobs are named ${name}.`);
-      if (!(every > 0)) throw new Error(`The period of the job ${name} must be a positive number of milliseconds.`);
-      names.add(name);
       metrics.jobPeriods.set({ job_name: name }, every / 1000);
       metrics.jobSuccesses.set({ job_name: name }, Date.now() / 1000);
     }
   }
 
   onApplicationBootstrap(): void {
-    const useCases = this.jobs.map((job) => [job, this.moduleRef.get(job.useCase, { strict: false })] as const);
-    this.loops = useCases.map(([job, useCase]) => repeat(this.stopping.signal, () => this.runIfDue(job, useCase)));
+    this.loops = this.jobs.map((job) => repeat(this.stopping.signal, () => this.runIfDue(job)));
   }
 
   /** Starts no more runs, and waits for those in progress. The database is still connected. */
@@ -67,15 +50,15 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   /** Returns the time until the next check. */
-  private async runIfDue(job: Job, useCase: UseCase): Promise<number> {
+  private async runIfDue(job: ScheduledJob): Promise<number> {
     const { database, draining, metrics, logger } = this;
     const pauseMs = Math.min(job.every, MAX_PAUSE_MS);
     if (!database.hasOpened || draining.isActive) return Math.min(pauseMs, START_POLL_MS);
     try {
       const { dueInMs, succeededAt } = await jobState(database, job);
       if (succeededAt) metrics.jobSuccesses.set({ job_name: job.name }, succeededAt.getTime() / 1000);
-      if (dueInMs > 0) return Math.min(dueInMs + Math.random() * Math.min(job.every / 10, MAX_JITTER_MS), MAX_PAUSE_MS);
-      const hasRun = await runJob(database, job, () => this.run(job, useCase));
+      if (dueInMs > 0) return Math.min(dueInMs, MAX_PAUSE_MS);
+      const hasRun = await runJob(database, job, () => this.run(job));
       this.isFailureReported = false;
       // After a run, the state is read again at once.
       return hasRun ? 0 : pauseMs;
@@ -88,19 +71,13 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   /** Returns whether the use case succeeded. */
-  private async run({ name: job, every }: Job, useCase: UseCase): Promise<boolean> {
+  private async run({ name: job, useCase }: ScheduledJob): Promise<boolean> {
     const { metrics, logger } = this;
     const endTimer = metrics.jobDurations.startTimer({ job_name: job });
     const end = (outcome: 'success' | 'failure') => ({ job, durationMs: Math.round(1000 * endTimer({ outcome })) });
     logger.debug({ job }, 'job started');
     try {
-      const maxMs = Math.min(Math.max(every, this.maxRunMs), MAX_TIMER_MS);
-      const run = async () => {
-        await useCase.execute();
-        return true;
-      };
-      if (!(await withDeadline(run(), maxMs)))
-        throw new Error(`The run did not end within ${String(maxMs)} ms. It may still be in progress.`);
+      await this.moduleRef.get(useCase, { strict: false }).execute();
       logger.debug(end('success'), 'job succeeded');
       return true;
     } catch (error) {

@@ -9,7 +9,7 @@ import { contexts } from '../contexts.js';
 import { createApp } from '../create-app.js';
 import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
-import { readConfig } from '../process/config.js';
+import { readConfig } from '../config/config.js';
 
 /** Timeout for starting, stopping and restarting two servers. */
 const START_TIMEOUT_MS = 120_000;

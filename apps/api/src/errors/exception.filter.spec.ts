@@ -86,10 +86,10 @@ describe('the response', () => {
 
   it.each([
     [new BadRequestException('secret'), 400, 'invalid_request'],
-    [new NotFoundException('secret'), 404, 'not_found'],
-    [new ConflictException('secret'), 409, 'conflict'],
-    [new HttpException({ secret: 1 }, 418), 418, 'i_m_a_teapot'],
-    [new HttpException('secret', 499), 499, 'client_error'],
+    [new NotFoundException('secret'), 404, 'route_not_found'],
+    [new ConflictException('secret'), 409, 'invalid_request'],
+    [new HttpException({ secret: 1 }, 418), 418, 'invalid_request'],
+    [new HttpException('secret', 499), 499, 'invalid_request'],
     [new HttpException('secret', 302), 500, 'internal_error'],
     [new HttpException('secret', 500), 500, 'internal_error'],
     [new HttpException('secret', 502), 500, 'internal_error'],

@@ -5,8 +5,17 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { LOGGER } from '../observability/logger.js';
-import { errorBody, helpLink } from './error-response.js';
-import { ACCEPT_PATCH, errorOfStatus, HTTP_ERRORS, HttpError, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from './http-errors.js';
+import {
+  ACCEPT_PATCH,
+  errorBody,
+  errorOfStatus,
+  helpLink,
+  HTTP_ERRORS,
+  HttpError,
+  type RequestError,
+  RETRY_AFTER_SECONDS,
+  SERVICE_UNAVAILABLE,
+} from './http-errors.js';
 
 /** The methods of a path, as the value of Allow. */
 export abstract class Routes {
@@ -45,7 +54,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
       .send(body);
   }
 
-  private toPublicError(exception: unknown, request: FastifyRequest, reply: FastifyReply): DomainError | HttpError {
+  private toPublicError(exception: unknown, request: FastifyRequest, reply: FastifyReply): RequestError {
     if (exception instanceof DomainError) return withHeaderViolations(exception, request);
     if (exception instanceof HttpError) return exception;
     if (isDatabaseUnavailable(exception)) return new DomainError(SERVICE_UNAVAILABLE);

@@ -1,12 +1,12 @@
-import { STATUS_CODES } from 'node:http';
-import { INVALID_REQUEST } from '@animal-store/http-kit';
-import { DomainError, type ErrorDefinition } from '@animal-store/kernel';
+import { INSUFFICIENT_SCOPE, redactKeys } from '@animal-store/access-domain';
+import { INVALID_REQUEST, type PublicUrl } from '@animal-store/http-kit';
+import { DomainError, type ErrorDefinition, type ErrorKind } from '@animal-store/kernel';
 
-/** An error of the HTTP layer, in contrast to those of contexts. */
-export interface HttpErrorDefinition {
+/** The body of every error response. */
+export interface ErrorBody {
   readonly code: string;
-  readonly status: number;
   readonly message: string;
+  readonly status: number;
 }
 
 /** Limits of a request. */
@@ -49,7 +49,7 @@ export const HTTP_ERRORS = {
     status: 500,
     message: 'Internal error; include the X-Request-Id header when you report it.',
   },
-} as const satisfies Record<string, HttpErrorDefinition>;
+} as const satisfies Record<string, ErrorBody>;
 
 /** The media type of a JSON merge patch (RFC 7396). PATCH also accepts JSON, with the same meaning. */
 export const MERGE_PATCH = 'application/merge-patch+json';
@@ -74,7 +74,7 @@ export const RATE_LIMITED = {
 /** Thrown if a request is rejected before a use case runs. */
 export class HttpError extends Error {
   constructor(
-    readonly definition: HttpErrorDefinition,
+    readonly definition: ErrorBody,
     message: string = definition.message,
   ) {
     super(message);
@@ -85,12 +85,44 @@ export class HttpError extends Error {
 /** The error that a request gets before a use case runs: rejected, shed, limited or timed out. */
 export type RequestError = DomainError | HttpError;
 
-/** Returns the error for the status of a Nest HttpException. Its own message is dropped, because it may contain internals. */
-export function errorOfStatus(status: number): DomainError | HttpError {
-  if (status === 503) return new DomainError(SERVICE_UNAVAILABLE);
-  if (status < 400 || status >= 500) return new HttpError(HTTP_ERRORS.internalError);
-  if (status === 400) return new DomainError(INVALID_REQUEST);
-  const { [status]: name = 'Client Error' } = STATUS_CODES;
-  const code = name.toLowerCase().replace(/[^a-z]+/g, '_');
-  return new HttpError({ code, status, message: `The request failed: ${name}.` });
+const STATUS_OF_KIND: Readonly<Record<ErrorKind, number>> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  removed: 410,
+  precondition_failed: 412,
+  unprocessable: 422,
+  precondition_required: 428,
+  rate_limited: 429,
+  unavailable: 503,
+};
+
+export function errorBody(error: RequestError): ErrorBody {
+  // The message may contain names of members and parameters from the request, and a client may have put an API key into such a name.
+  const message = redactKeys(error.message);
+  return error instanceof DomainError
+    ? { code: error.code, message, status: STATUS_OF_KIND[error.kind] }
+    : { code: error.definition.code, message, status: error.definition.status };
+}
+
+/** Returns the error body with the default message of a definition. */
+export function defaultErrorBody(definition: ErrorDefinition | ErrorBody): ErrorBody {
+  return errorBody('kind' in definition ? new DomainError(definition) : new HttpError(definition));
+}
+
+/** Returns the `Link` header (RFC 8288) with the URL of the explanation of an error code, or undefined without DOCS_URL. */
+export function helpLink({ docs }: Pick<PublicUrl, 'docs'>, code: string): string | undefined {
+  return docs === undefined ? undefined : `<${docs}/guides/errors.html#${code}>; rel="help"`;
+}
+
+/** Errors that Nest can throw, by their status. */
+const ERRORS_OF_NEST = [INVALID_REQUEST, INSUFFICIENT_SCOPE, RATE_LIMITED, SERVICE_UNAVAILABLE, ...Object.values(HTTP_ERRORS)];
+
+/** Returns the error of the catalogue for the status of a Nest HttpException. Its own message is dropped, because it may contain internals. */
+export function errorOfStatus(status: number): HttpError {
+  const known = ERRORS_OF_NEST.map(defaultErrorBody).find((error) => error.status === status);
+  if (known) return new HttpError(known);
+  return new HttpError(status < 400 || status >= 500 ? HTTP_ERRORS.internalError : { ...defaultErrorBody(INVALID_REQUEST), status });
 }

@@ -234,8 +234,8 @@ describe('PATCH', () => {
 
 it('an HttpException of Nest keeps its status, but not its message', async () => {
   expect(JSON.parse((await send('POST', {}, '{"label":"first"}')).text)).toEqual({
-    code: 'conflict',
-    message: 'The request failed: Conflict.',
+    code: 'invalid_request',
+    message: 'The request is not valid.',
     status: 409,
   });
 });

@@ -4,6 +4,7 @@ import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance } from 'fastify';
 import { HEADER_SECTION_BYTES, HTTP_ERRORS, HttpError, type RequestError, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
+import type { Config } from '../config/config.js';
 import { declaresTooLargeBody } from './request-body.js';
 
 /** How long a client has to read the last response: a reset would discard what it has not read. */
@@ -24,20 +25,6 @@ declare module 'node:http' {
     /** The target as it was received, if the router cannot parse that. */
     originalUrl?: string;
   }
-}
-
-export interface HttpOptions {
-  readonly publicBaseUrl: string | undefined;
-  readonly docsUrl: string | undefined;
-  readonly corsOrigins: readonly string[];
-  readonly trustedProxies: readonly string[];
-  readonly maxConnections: number;
-  /** Also limits how many requests wait for a database connection. */
-  readonly maxInFlight: number;
-  readonly maxEventLoopLagMs: number;
-  readonly logRequestsSample: number;
-  readonly databaseConnectTimeoutMs: number;
-  readonly databaseStatementTimeoutMs: number;
 }
 
 /** State of one client connection. */
@@ -89,10 +76,6 @@ export function connectionOf(socket: Socket): Connection {
 /** Whether the process is draining: it still serves requests, but is no longer ready. */
 export class Draining {
   isActive = false;
-
-  begin(): void {
-    this.isActive = true;
-  }
 }
 
 /** Adds `Connection: close` to the last response of a connection that has ended, also by its client, and while draining. */
@@ -108,7 +91,7 @@ export function endConnections(server: FastifyInstance, draining: Draining): voi
 }
 
 /** Creates the server of Node.js, with its limits. Requests that it cannot read have a `failure`, and are served like all others. */
-export function createNodeServer(serve: RequestListener, options: HttpOptions, shed: Pick<ShedRequests, 'count'>): Server {
+export function createNodeServer(serve: RequestListener, options: Config, shed: Pick<ShedRequests, 'count'>): Server {
   const server = createServer(
     {
       maxHeaderSize: HEADER_SECTION_BYTES,

@@ -10,7 +10,7 @@ export function announceDeprecations(fastify: FastifyInstance, publicUrl: Public
     const link = `<${publicUrl.of(successor)}>; rel="successor-version"`;
     const announce: onSendHookHandler = ({ params }, reply, payload, done) => {
       // Nest responds with 404, as to an unknown path, if a path parameter is empty.
-      if (!Object.values(params as object).includes('')) {
+      if (reply.statusCode !== 404 || !Object.values(params as object).includes('')) {
         const others = reply.getHeader('link') as string | undefined;
         reply.headers(headers).header('link', others === undefined ? link : `${link}, ${others}`);
       }

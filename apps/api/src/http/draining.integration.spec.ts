@@ -72,7 +72,7 @@ describe('while draining, pipelined requests', () => {
     const connection = await connect();
     connection.write(get('/v1/pets'));
     await statementsWait(1);
-    service.app.get(Draining).begin();
+    service.app.get(Draining).isActive = true;
     connection.write(Buffer.concat([creation(), get('/health/live')]));
     await statementsWait(2);
     await release();
@@ -89,7 +89,7 @@ describe('while draining, pipelined requests', () => {
     const before = await countPets();
     const release = await lockPets();
     const connection = await connect();
-    service.app.get(Draining).begin();
+    service.app.get(Draining).isActive = true;
     connection.write(get('/v1/pets'));
     await statementsWait(1);
     // Processed immediately, but its response follows that of the first request.

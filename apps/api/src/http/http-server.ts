@@ -9,12 +9,12 @@ import {
   MAX_TARGET_LENGTH,
   SERVICE_UNAVAILABLE,
 } from '../errors/http-errors.js';
-import { identifyRequests, requestIdOf } from '../observability/identify-requests.js';
-import { measureRequests, type Metrics } from '../observability/metrics.js';
+import type { Metrics } from '../observability/metrics.js';
 import type { Observability } from '../observability/observability.js';
-import { logRequests } from '../observability/request-log.js';
+import { identifyRequests, logRequests, measureRequests, requestIdOf } from '../observability/request-hooks.js';
 import { ShedRequests } from '../observability/shed-requests.js';
-import { connectionOf, createNodeServer, Draining, endConnections, type HttpOptions } from './connection.js';
+import type { Config } from '../config/config.js';
+import { connectionOf, createNodeServer, Draining, endConnections } from './connection.js';
 import { allowOrigins } from './cors.js';
 import { announceDeprecations } from './deprecations.js';
 import { addEntityTags } from './entity-tags.js';
@@ -37,7 +37,7 @@ export class HttpServer {
   readonly draining = new Draining();
   readonly fastify: FastifyInstance;
 
-  constructor(options: HttpOptions, { logger, metrics, tracing }: Observability) {
+  constructor(options: Config, { logger, metrics, tracing }: Observability) {
     const { corsOrigins } = options;
     const shed = new ShedRequests(metrics, logger);
     const server = createFastify(options, shed);
@@ -71,7 +71,7 @@ export class HttpServer {
   }
 }
 
-function createFastify(options: HttpOptions, shed: ShedRequests): FastifyInstance {
+function createFastify(options: Config, shed: ShedRequests): FastifyInstance {
   const { trustedProxies } = options;
   const instance: FastifyInstance = fastify({
     logger: false,
@@ -121,7 +121,7 @@ const MAX_PIPELINED = 64;
 /** Sheds requests above the limits before the guards run. A request is in flight until its work is done, even if its client is gone. */
 function shedLoad(
   server: FastifyInstance,
-  { maxInFlight, maxEventLoopLagMs }: HttpOptions,
+  { maxInFlight, maxEventLoopLagMs }: Config,
   metrics: Pick<Metrics, 'observe'>,
   shed: Pick<ShedRequests, 'count'>,
 ): void {

@@ -36,7 +36,7 @@ export class HttpModule implements OnModuleDestroy, BeforeApplicationShutdown {
 
   /** The first step of closing, before jobs and event handlers are awaited. Responses close their connections, even if draining has not begun. */
   onModuleDestroy(): void {
-    this.draining.begin();
+    this.draining.isActive = true;
     this.stopped = stopListening(this.host.httpAdapter.getHttpServer());
   }
 

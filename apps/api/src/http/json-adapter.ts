@@ -29,7 +29,7 @@ export class JsonAdapter extends FastifyAdapter {
     if (typeof body !== 'object' || body === null || isBytes(body)) return super.reply(response, body, statusCode);
     if (statusCode !== undefined) response.code(statusCode);
     // A JsonText gets the entity tag as a property: V8 frees the entries of a WeakMap only when it collects the old generation.
-    response.representation = body instanceof JsonText ? body : { text: toJson(body) };
+    response.representation = body instanceof JsonText ? body : JsonText.of(body);
     return sendJson(response, response.representation.text);
   }
 }
@@ -44,30 +44,4 @@ const identity = (text: unknown): string => text as string;
 /** Sends JSON text without a charset parameter (RFC 8259, section 11), which Fastify adds if there is no serializer. */
 function sendJson(reply: FastifyReply, text: string): FastifyReply {
   return reply.header('content-type', 'application/json').serializer(identity).send(text);
-}
-
-/** Returns the value as JSON text, with exact bigints. */
-export function toJson(value: unknown): string {
-  return JSON.stringify(withNumbers(value) ?? null);
-}
-
-declare global {
-  interface JSON {
-    rawJSON(text: string): object;
-  }
-}
-
-/** Returns a copy with numbers instead of bigints. A replacer function would take five times as long. */
-function withNumbers(value: unknown): unknown {
-  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : JSON.rawJSON(String(value));
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(withNumbers);
-  if ('toJSON' in value) return withNumbers((value as { toJSON(): unknown }).toJSON());
-  const copy: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(value)) {
-    // An assignment would set the prototype.
-    if (name === '__proto__') Object.defineProperty(copy, name, { value: withNumbers(member), enumerable: true });
-    else copy[name] = withNumbers(member);
-  }
-  return copy;
 }

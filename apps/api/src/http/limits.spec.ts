@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { BODY_LIMIT_BYTES, HEADER_SECTION_BYTES, MAX_HEADER_FIELDS, MAX_TARGET_LENGTH } from '../errors/http-errors.js';
-import { readConfig } from '../process/config.js';
+import { readConfig } from '../config/config.js';
 import { createNodeServer } from './connection.js';
 
 const guide = readFileSync(join(import.meta.dirname, '../../../../docs/guides/limits.md'), 'utf8');

@@ -1,7 +1,7 @@
 import { generateApiKeySecret, type KeyEnvironment } from '@animal-store/access-domain';
 import { describe, expect, it } from '@jest/globals';
 import { fastify } from 'fastify';
-import { identifyRequests, requestIdOf } from './identify-requests.js';
+import { identifyRequests, requestIdOf } from './request-hooks.js';
 
 const idFor = (given: string | undefined) => requestIdOf({ headers: given === undefined ? {} : { 'x-request-id': given } });
 

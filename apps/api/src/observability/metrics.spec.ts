@@ -1,8 +1,9 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { fastify } from 'fastify';
 import { createLogger } from './logger.js';
-import { measureRequests, Metrics } from './metrics.js';
+import { Metrics } from './metrics.js';
 import { startObservability } from './observability.js';
+import { measureRequests } from './request-hooks.js';
 
 let metrics: Metrics;
 

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StatementObserver, SubscriptionStatus } from '@animal-store/database';
-import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Replaced by the bundler in write-bundle.ts. */
@@ -12,15 +11,6 @@ const MANIFEST = join(import.meta.dirname, '../../package.json');
 const DURATION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const JOB_BUCKETS_S = [0.01, 0.1, 1, 10, 60, 300, 1800];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Name of the handler of the route, such as `listPets`, or `listPets_v2` for version 2; undefined on public routes, and if the request did not reach the guards. */
-    operation: string | undefined;
-    /** Error code of the response. */
-    errorCode: string | undefined;
-  }
-}
 
 /** The Prometheus metrics of this process. docs/operations.md explains the most important ones. */
 export class Metrics implements StatementObserver {
@@ -111,16 +101,6 @@ export class Metrics implements StatementObserver {
   private gauge<Label extends string>(name: string, help: string, labelNames: readonly Label[]): Gauge<Label> {
     return new Gauge({ name, help, labelNames, registers: [this.registry] });
   }
-}
-
-/** Measures every response after it has been sent. */
-export function measureRequests(fastify: FastifyInstance, metrics: Metrics): void {
-  fastify.decorateRequest('operation', undefined);
-  fastify.decorateRequest('errorCode', undefined);
-  fastify.addHook('onResponse', ({ operation = 'none' }, reply, done) => {
-    metrics.requestDurations.observe({ operation, status: reply.statusCode }, reply.elapsedTime / 1000);
-    done();
-  });
 }
 
 /** Returns the labels of the metric `build_info`. Outside a bundle, the commit is unknown. */

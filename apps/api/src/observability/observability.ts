@@ -1,4 +1,5 @@
 import { Counter } from 'prom-client';
+import type { Config } from '../config/config.js';
 import type { ServiceLogger } from './logger.js';
 import { Metrics } from './metrics.js';
 import type { Tracing } from './tracing.js';
@@ -11,13 +12,11 @@ export interface Observability {
   readonly tracing: Tracing | undefined;
 }
 
-export interface TracingConfig {
-  readonly otelExporterOtlpEndpoint: string | undefined;
-  readonly otelTracesSamplerArg: number;
-}
-
 /** Starts tracing if a collector is configured. Otherwise, the OpenTelemetry SDK is not loaded. */
-export async function startObservability(config: TracingConfig, logger: ServiceLogger): Promise<Observability> {
+export async function startObservability(
+  config: Pick<Config, 'otelExporterOtlpEndpoint' | 'otelTracesSamplerArg'>,
+  logger: ServiceLogger,
+): Promise<Observability> {
   const { otelExporterOtlpEndpoint: endpoint, otelTracesSamplerArg: sampledShare } = config;
   const metrics = new Metrics();
   new Counter({
@@ -29,6 +28,6 @@ export async function startObservability(config: TracingConfig, logger: ServiceL
       this.inc(logger.output.dropped ?? 0);
     },
   });
-  const tracing = endpoint === undefined ? undefined : new (await import('./tracing.js')).Tracing({ endpoint, sampledShare, logger });
+  const tracing = endpoint === undefined ? undefined : new (await import('./tracing.js')).Tracing(endpoint, sampledShare, logger);
   return { logger, metrics, tracing };
 }

@@ -116,7 +116,7 @@ describe('the OpenTelemetry SDK', () => {
     const lines = await runBuilt(`
       import { _cache } from 'node:module';
       import { createApp } from '${built('create-app.js')}';
-      import { readConfig } from '${built('process/config.js')}';
+      import { readConfig } from '${built('config/config.js')}';
       for (const env of [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }]) {
         const config = readConfig({ DATABASE_URL: 'postgres://127.0.0.1:1/none', LOG_LEVEL: 'silent', ...env });
         const app = await createApp({ config, contexts: [] });
@@ -361,7 +361,7 @@ describe('an unavailable or hostile collector', () => {
       await Promise.all([${ports.join()}].map(async (port) => {
         const server = fastify();
         server.decorateRequest('traceId', undefined);
-        new Tracing({ endpoint: \`http://127.0.0.1:\${port}\`, sampledShare: 1, logger }).traceRequests(server);
+        new Tracing(\`http://127.0.0.1:\${port}\`, 1, logger).traceRequests(server);
         server.get('/', () => 'served');
         for (let i = 0; i < 10; i++) console.log((await server.inject('/')).body);
         await server.close();

@@ -13,14 +13,6 @@ import { withDeadline } from './deadline.js';
 /** Timeout of the last export, before the process ends. */
 const LAST_EXPORT_TIMEOUT_MS = 2_000;
 
-export interface TracingOptions {
-  /** URL of the collector, without /v1/traces. */
-  readonly endpoint: string;
-  /** Share of the traces that are recorded, 0 to 1. A caller's `traceparent` can prevent the recording, but not force it. */
-  readonly sampledShare: number;
-  readonly logger: Logger;
-}
-
 /** OpenTelemetry tracing of requests and statements. Loaded only if a collector is configured. */
 export class Tracing {
   /** The `interceptor` of a Database. */
@@ -28,8 +20,15 @@ export class Tracing {
   private readonly provider: TracerProvider;
   private readonly tracer: Tracer;
 
-  constructor(private readonly options: TracingOptions) {
-    const { endpoint, sampledShare } = options;
+  /**
+   * @param endpoint URL of the collector, without /v1/traces
+   * @param sampledShare of the traces that are recorded, 0 to 1. A caller's `traceparent` can prevent the recording, but not force it.
+   */
+  constructor(
+    endpoint: string,
+    sampledShare: number,
+    private readonly logger: Logger,
+  ) {
     setGlobalErrorHandler((error) => this.reportFailure(error));
     this.provider = new TracerProvider({
       resource: defaultResource()
@@ -57,7 +56,7 @@ export class Tracing {
   }
 
   private reportFailure(error: unknown): void {
-    this.options.logger.warn({ reason: (error as Error).message }, 'traces are not exported');
+    this.logger.warn({ reason: (error as Error).message }, 'traces are not exported');
   }
 }
 
@@ -106,9 +105,10 @@ function callerOf({ raw }: FastifyRequest): Context {
 
 const FIRST_WORD = /^\s*(\w+)/;
 
-/** Returns an interceptor that creates a CLIENT span for each statement, from the wait for a connection to the result. */
+/** Returns an interceptor that creates a CLIENT span for each statement of a request, from the wait for a connection to the result. */
 export function traceStatements(tracer: Tracer): StatementInterceptor {
   return ({ name, text, values }, run) => {
+    if (!trace.getActiveSpan()) return run();
     const summary = name ?? FIRST_WORD.exec(text)?.[1]?.toUpperCase() ?? 'statement';
     // A text without parameters may contain values.
     const query = name !== undefined || values?.length ? { 'db.query.text': text.trim() } : {};

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
-import { defaultErrorBody } from '../errors/error-response.js';
-import { HTTP_ERRORS, type HttpErrorDefinition } from '../errors/http-errors.js';
+import { defaultErrorBody } from '../errors/http-errors.js';
+import { HTTP_ERRORS, type ErrorBody } from '../errors/http-errors.js';
 
 const TIMEOUT_MS = 10_000;
 
@@ -26,7 +26,7 @@ export async function startAdminServer(
   return server;
 }
 
-function reject(response: ServerResponse, definition: HttpErrorDefinition): void {
+function reject(response: ServerResponse, definition: ErrorBody): void {
   const error = defaultErrorBody(definition);
   response.writeHead(error.status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }).end(JSON.stringify(error));
 }

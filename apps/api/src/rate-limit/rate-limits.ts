@@ -1,4 +1,3 @@
-import type { SecretUrl } from '@animal-store/database';
 import type { RateLimitPolicy } from '@animal-store/http-kit';
 import { DomainError } from '@animal-store/kernel';
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
@@ -6,19 +5,12 @@ import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { RATE_LIMITED } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
+import type { Config } from '../config/config.js';
 import { addressBucket } from './address-group.js';
 import { type Count, type Counter, MemoryCounter, WINDOW_S } from './counter.js';
 import { RedisCounters } from './redis-counters.js';
 
 const FAILED_AUTHENTICATIONS = 600;
-
-export interface RateLimitsOptions {
-  /** Requests per minute of each client without its own limit. 0 disables all limits but clients' own limits. */
-  readonly rateLimit: number;
-  readonly redisUrl: SecretUrl | undefined;
-  /** Part of the names of the counters, so that services of different environments can share a Redis. */
-  readonly environment: string;
-}
 
 /** A limit for each of several clients. Limits with the same counter share its counts. */
 export class ClientLimit {
@@ -49,7 +41,7 @@ export class RateLimits implements OnApplicationBootstrap, OnApplicationShutdown
   private readonly policies = new Map<string, ClientLimit>();
 
   constructor(
-    private readonly options: RateLimitsOptions,
+    private readonly options: Pick<Config, 'rateLimit' | 'redisUrl' | 'environment'>,
     logger: Logger,
     metrics?: Metrics,
   ) {

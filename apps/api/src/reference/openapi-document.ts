@@ -1,23 +1,26 @@
 import { INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
 import {
   type Deprecation,
-  DEPRECATION_EXTENSION,
-  ENTITY_TAG_EXTENSION,
+  EXTENSIONS,
+  INTERNAL_EXTENSIONS,
   INVALID_REQUEST,
   OPERATION_REMOVED,
-  PRECONDITION_EXTENSION,
-  RATE_LIMIT_EXTENSION,
   type RateLimitPolicy,
-  REVALIDATION_EXTENSION,
-  SCOPES_EXTENSION,
-  THROWS_EXTENSION,
 } from '@animal-store/http-kit';
 import { type ErrorDefinition, PRECONDITION_FAILED } from '@animal-store/kernel';
 import type { INestApplication } from '@nestjs/common';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { defaultErrorBody, type ErrorBody } from '../errors/error-response.js';
-import { ACCEPT_PATCH, HTTP_ERRORS, MERGE_PATCH, RATE_LIMITED, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
-import { REQUEST_ID_SCHEMA } from '../observability/identify-requests.js';
+import {
+  ACCEPT_PATCH,
+  defaultErrorBody,
+  type ErrorBody,
+  HTTP_ERRORS,
+  MERGE_PATCH,
+  RATE_LIMITED,
+  SERVICE_UNAVAILABLE,
+} from '../errors/http-errors.js';
+import type { Config } from '../config/config.js';
+import { REQUEST_ID_SCHEMA } from '../observability/request-hooks.js';
 
 const VERSION_PREFIX = '/v1';
 const SECURITY_SCHEME = 'apiKey';
@@ -33,23 +36,16 @@ type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 type Response = Extract<PublishedOperation['responses'][string], { description: string }>;
 type Headers = NonNullable<Response['headers']>;
 type Operation = PublishedOperation & {
-  [SCOPES_EXTENSION]?: readonly string[];
-  [DEPRECATION_EXTENSION]?: Deprecation;
-  [RATE_LIMIT_EXTENSION]?: RateLimitPolicy;
-  [THROWS_EXTENSION]?: readonly ErrorDefinition[];
-  [PRECONDITION_EXTENSION]?: readonly ErrorDefinition[];
-  [ENTITY_TAG_EXTENSION]?: Headers;
-  [REVALIDATION_EXTENSION]?: Headers;
+  [EXTENSIONS.scopes]?: readonly string[];
+  [INTERNAL_EXTENSIONS.deprecation]?: Deprecation;
+  [EXTENSIONS.rateLimit]?: RateLimitPolicy;
+  [INTERNAL_EXTENSIONS.throws]?: readonly ErrorDefinition[];
+  [INTERNAL_EXTENSIONS.precondition]?: readonly ErrorDefinition[];
+  [INTERNAL_EXTENSIONS.entityTag]?: Headers;
+  [INTERNAL_EXTENSIONS.revalidation]?: Headers;
 };
 
-/** Extensions that are not published. */
-const INTERNAL = [DEPRECATION_EXTENSION, THROWS_EXTENSION, PRECONDITION_EXTENSION, ENTITY_TAG_EXTENSION, REVALIDATION_EXTENSION] as const;
-
-export interface ServerAddresses {
-  readonly publicBaseUrl: string | undefined;
-  readonly docsUrl: string | undefined;
-  readonly stagingBaseUrl: string | undefined;
-}
+export type ServerAddresses = Pick<Config, 'publicBaseUrl' | 'stagingBaseUrl' | 'docsUrl'>;
 
 /** Additions of a context to the document. */
 export interface DocumentedContext {
@@ -144,7 +140,11 @@ Every GET operation also supports HEAD. Every path supports OPTIONS, which retur
 
 /** Returns every error that the operation can respond with. */
 function errorsOf(operation: Operation): readonly ErrorBody[] {
-  const { [DEPRECATION_EXTENSION]: deprecation, [THROWS_EXTENSION]: throws = [], [PRECONDITION_EXTENSION]: precondition = [] } = operation;
+  const {
+    [INTERNAL_EXTENSIONS.deprecation]: deprecation,
+    [INTERNAL_EXTENSIONS.throws]: throws = [],
+    [INTERNAL_EXTENSIONS.precondition]: precondition = [],
+  } = operation;
   const ofBody = operation.requestBody
     ? [malformedJson, payloadTooLarge, isPatch(operation) ? unsupportedPatch : unsupportedMediaType]
     : [];
@@ -242,8 +242,8 @@ const SHARED_PARAMETERS = {
 /** Adds what all operations have in common, and replaces the extensions of decorators by what they mean. */
 function complete(operation: Operation): void {
   const { description = '', parameters = [], responses } = operation;
-  const { [SCOPES_EXTENSION]: scopes = [], [RATE_LIMIT_EXTENSION]: policy, [DEPRECATION_EXTENSION]: deprecation } = operation;
-  const { [ENTITY_TAG_EXTENSION]: entityTag, [REVALIDATION_EXTENSION]: revalidation } = operation;
+  const { [EXTENSIONS.scopes]: scopes = [], [EXTENSIONS.rateLimit]: policy, [INTERNAL_EXTENSIONS.deprecation]: deprecation } = operation;
+  const { [INTERNAL_EXTENSIONS.entityTag]: entityTag, [INTERNAL_EXTENSIONS.revalidation]: revalidation } = operation;
   // A 304 has the Link of the cached page.
   const { Link: link } = (responses['200'] as Response | undefined)?.headers ?? {};
   const added: Record<string, Headers | undefined> = {
@@ -257,7 +257,7 @@ function complete(operation: Operation): void {
   const rateLimit = policy ? ` A client can send ${policy.requestsPerMinute} requests per minute (rate limit \`${policy.name}\`).` : '';
   operation.description = `${description} Requires the scope ${scopes.map((scope) => `\`${scope}\``).join(', ')}.${rateLimit}`.trimStart();
   operation.parameters = [...parameters, ...Object.keys(SHARED_PARAMETERS).map((name) => ({ $ref: `#/components/parameters/${name}` }))];
-  for (const extension of INTERNAL) Reflect.deleteProperty(operation, extension);
+  for (const extension of Object.values(INTERNAL_EXTENSIONS)) Reflect.deleteProperty(operation, extension);
 }
 
 /** Returns the headers of every response, plus its own. */

@@ -15,9 +15,6 @@ import {
   rulesOf,
 } from './dto-decorators.js';
 
-/** Limits the number of error messages. */
-const MAX_VALUES = 2_000;
-
 type Source = Readonly<Record<string, unknown>>;
 /** What is wrong with a body or query. Paths end with the name of a member, such as `lines.0.price`. */
 export interface Findings {
@@ -70,7 +67,7 @@ export class CompiledDto {
    */
   parse(source: object, rejectUnknown?: 'member' | 'query parameter'): object {
     const found: Findings = { messages: [], reported: [], isRuleViolated: false, unknown: rejectUnknown && [] };
-    this.limit(source as Source);
+    this.removeInheritedNames(source as Source);
     const instance = this.create(source as Source, found, '');
     this.check(instance, found, '');
     const { messages, reported, isRuleViolated, unknown } = found;
@@ -103,13 +100,9 @@ export class CompiledDto {
     for (const member of this.members) member.check(instance, found, path);
   }
 
-  /** Limits the number of values in the known members, and removes nested members such as `constructor`. */
-  private limit(source: Source): void {
-    let values = 0;
-    for (const { name } of this.members) {
-      const value = source[name];
-      if (isObject(value) && Object.hasOwn(source, name)) values = removeInheritedNames(value, values);
-    }
+  /** Removes nested members such as `constructor` of the known members. */
+  private removeInheritedNames(source: Source): void {
+    for (const { name } of this.members) if (Object.hasOwn(source, name)) removeInheritedNames(source[name]);
   }
 }
 
@@ -216,17 +209,11 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Removes members such as `constructor` at any depth, because the rules use them. Returns the number of values. */
-function removeInheritedNames(value: object, seen: number): number {
-  const names = Object.keys(value);
-  let total = seen + names.length;
-  if (total > MAX_VALUES) {
-    throw new DomainError(INVALID_REQUEST, `The known members must contain at most ${String(MAX_VALUES)} values in total.`);
-  }
-  for (const name of names) {
-    const member = (value as Record<string, unknown>)[name];
+/** Removes members such as `constructor` at any depth, because the rules use them. */
+function removeInheritedNames(value: unknown): void {
+  if (!isObject(value)) return;
+  for (const name of Object.keys(value)) {
     if (name in Object.prototype) Reflect.deleteProperty(value, name);
-    else if (isObject(member)) total = removeInheritedNames(member, total);
+    else removeInheritedNames((value as Source)[name]);
   }
-  return total;
 }

@@ -180,16 +180,15 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'QUERY']);
 @Injectable()
 export class PreconditionGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
-    const [{ method, headers, routeOptions }] = context.getArgs<[FastifyRequest]>();
+    const [request] = context.getArgs<[FastifyRequest]>();
+    const { method, headers } = request;
     if (SAFE_METHODS.has(method)) return true;
-    const match = routeOptions.config.evaluatesIfMatch ? undefined : headers['if-match'];
-    const unsupported =
-      headers['if-none-match'] !== undefined
-        ? 'If-None-Match'
-        : match !== undefined && (method === 'POST' || match.trim() !== '*')
-          ? 'If-Match'
-          : undefined;
-    if (unsupported !== undefined) throw new DomainError(PRECONDITION_FAILED, `This operation does not support ${unsupported}; remove it.`);
+    if (headers['if-none-match'] !== undefined) throw unsupported('If-None-Match');
+    const match = headers['if-match'];
+    const isFalse = match !== undefined && (method === 'POST' || match.trim() !== '*');
+    if (isFalse && !request.routeOptions.config.evaluatesIfMatch) throw unsupported('If-Match');
     return true;
   }
 }
+
+const unsupported = (name: string) => new DomainError(PRECONDITION_FAILED, `This operation does not support ${name}; remove it.`);

@@ -1,4 +1,4 @@
-import { EXAMPLE_ID, INT64_SCHEMA, IsInt64, IsVisibleText, MayBeAbsent } from '@animal-store/http-kit';
+import { EXAMPLE_ID, INT64_SCHEMA, IsInt64, IsVisibleText, MayBeAbsent, PageQueryOf, QueryInt64 } from '@animal-store/http-kit';
 import { VISIBLE_TEXT_PATTERN } from '@animal-store/kernel';
 import { DEFAULT_PET_STATUS, PET_NAME_MAX_LENGTH, PET_STATUS_RULE, PetStatus } from '@animal-store/pets-domain';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
@@ -44,4 +44,16 @@ export class PetDto {
 
   @ApiProperty({ enum: PetStatus, enumName: 'PetStatus', description: 'Availability status.', example: PetStatus.Available })
   status!: PetStatus;
+}
+
+export class ListPetsQuery extends PageQueryOf('animals') {
+  @ApiPropertyOptional({ enum: PetStatus, enumName: 'PetStatus', description: 'Returns only animals with this availability status.' })
+  @MayBeAbsent()
+  @IsEnum(PetStatus, { message: `$property ${PET_STATUS_RULE}` })
+  status?: PetStatus;
+
+  @ApiPropertyOptional({ ...INT64_SCHEMA, description: 'Returns only the animal with this identifier, or an empty page.' })
+  @MayBeAbsent()
+  @QueryInt64()
+  id?: bigint;
 }

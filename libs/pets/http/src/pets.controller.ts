@@ -18,8 +18,7 @@ import { type Pet, PET_NOT_FOUND } from '@animal-store/pets-domain';
 import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { ListPetsQuery } from './list-pets.query.js';
-import { NewPetDto, PetDto } from './pet.dto.js';
+import { ListPetsQuery, NewPetDto, PetDto } from './pet.dto.js';
 
 const PATH = '/v1/pets';
 

@@ -8,7 +8,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Context, contexts as registered } from '../../contexts.js';
 import { createApp } from '../../create-app.js';
 import { createLogger, type ServiceLogger } from '../../observability/logger.js';
-import { readConfig } from '../../process/config.js';
+import { readConfig } from '../../config/config.js';
 import { RouteTable } from '../routes.js';
 
 export { createLogger } from '../../observability/logger.js';

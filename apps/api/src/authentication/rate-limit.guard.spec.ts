@@ -1,11 +1,10 @@
 import { RateLimit } from '@animal-store/http-kit';
 import type { Principal } from '@animal-store/kernel';
 import { describe, expect, it, jest } from '@jest/globals';
-import { Reflector } from '@nestjs/core';
 import { pino } from 'pino';
 import { guardContext } from '../http/testing/guard-context.js';
-import { RateLimitGuard } from './rate-limit.guard.js';
-import { RateLimits } from './rate-limits.js';
+import { RateLimits } from '../rate-limit/rate-limits.js';
+import { RateLimitGuard } from './guards.js';
 
 class Pets {
   list() {
@@ -14,7 +13,7 @@ class Pets {
 }
 
 const guardWith = (rateLimit: number) =>
-  new RateLimitGuard(new RateLimits({ rateLimit, redisUrl: undefined, environment: 'test' }, pino({ level: 'silent' })), new Reflector());
+  new RateLimitGuard(new RateLimits({ rateLimit, redisUrl: undefined, environment: 'test' }, pino({ level: 'silent' })));
 const createRequest = (principal: Partial<Principal> = {}) =>
   guardContext(Pets, 'list', { principal: { clientId: 1n, ...principal } as Principal });
 

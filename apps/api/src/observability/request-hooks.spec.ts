@@ -4,7 +4,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
 import { createLogger } from './logger.js';
-import { createRequestLogger, loggedPath, logRequests } from './request-log.js';
+import { createRequestLogger, loggedPath, logRequests } from './request-hooks.js';
 
 async function linesOf(level: string, about: object = {}, { share = 1, statuses = [404] } = {}): Promise<string[]> {
   const lines: string[] = [];

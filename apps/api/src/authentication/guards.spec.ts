@@ -4,11 +4,10 @@ import type { Database } from '@animal-store/database';
 import { Public, RequireScopes } from '@animal-store/http-kit';
 import { DomainError, type Principal } from '@animal-store/kernel';
 import { describe, expect, it, jest } from '@jest/globals';
-import { Controller } from '@nestjs/common';
 import { pino } from 'pino';
 import { RateLimits } from '../rate-limit/rate-limits.js';
 import { guardContext } from '../http/testing/guard-context.js';
-import { AuthenticationGuard, ScopesGuard } from './authentication.guard.js';
+import { AuthenticationGuard, ScopesGuard } from './guards.js';
 
 class Pets {
   @Public()
@@ -36,18 +35,6 @@ it('identifies the client of a cached key synchronously', () => {
   const { context, request } = guardContext(Pets, 'closed', withKey('known'));
   expect(guardWith(() => principal).canActivate(context)).toBe(true);
   expect(request).toMatchObject({ principal, operation: 'closed' });
-});
-
-it.each<[version: string | undefined, operation: string]>([
-  [undefined, 'closed'],
-  ['1', 'closed'],
-  ['2', 'closed_v2'],
-])('names the operation of version %s, which may inherit its handler: %s', (version, operation) => {
-  class Versioned extends Pets {}
-  Controller({ path: 'pets', ...(version !== undefined && { version }) })(Versioned);
-  const { context, request } = guardContext(Versioned, 'closed', withKey('known'));
-  for (let i = 0; i < 2; i++) expect(guardWith(() => principal).canActivate(context)).toBe(true);
-  expect(request.operation).toBe(operation);
 });
 
 it('waits for a key that is not cached', async () => {

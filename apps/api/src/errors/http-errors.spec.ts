@@ -1,8 +1,7 @@
 import { API_KEY_NOT_FOUND } from '@animal-store/access-domain';
 import { DomainError, type ErrorKind } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
-import { defaultErrorBody, errorBody } from './error-response.js';
-import { HTTP_ERRORS, HttpError } from './http-errors.js';
+import { defaultErrorBody, errorBody, HTTP_ERRORS, HttpError } from './http-errors.js';
 
 const SENTENCE = /^[A-Z].* .*\.$/;
 

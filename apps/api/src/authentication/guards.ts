@@ -1,15 +1,14 @@
 import { AuthenticateApiKey } from '@animal-store/access-application';
 import { INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
 import { Database } from '@animal-store/database';
-import { PUBLIC, REQUIRED_SCOPES } from '@animal-store/http-kit';
+import { PUBLIC, RATE_LIMIT, type RateLimitPolicy, REQUIRED_SCOPES } from '@animal-store/http-kit';
 import { DomainError, type Principal } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { VERSION_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { Count } from '../rate-limit/counter.js';
-import { rateLimitedError, RateLimits } from '../rate-limit/rate-limits.js';
+import { type ClientLimit, rateLimitedError, RateLimits } from '../rate-limit/rate-limits.js';
 
 const CHALLENGE = 'Bearer realm="animal-store"';
 // RFC 9110, section 11.1: the scheme is case-insensitive.
@@ -32,19 +31,25 @@ export class AuthenticationGuard implements CanActivate {
     // For logs and metrics: no earlier hook knows the handler.
     request.operation = operation;
     if (!this.database.hasOpened) throw new DomainError(SERVICE_UNAVAILABLE);
-    const identify = (principal: Principal): true => {
+    const key = BEARER.exec(request.headers.authorization ?? '')?.[1];
+    try {
+      if (key === undefined) throw new DomainError(MISSING_API_KEY);
+      const principal = this.authenticate.execute(key);
+      // For a cached key, the result is not a promise, which saves Nest an await.
+      if (principal instanceof Promise) return this.identify(principal, request, reply);
       request.principal = principal;
       return true;
-    };
-    const reject = (error: unknown) => this.reject(error, request, reply);
-    const key = BEARER.exec(request.headers.authorization ?? '')?.[1];
-    if (key === undefined) return reject(new DomainError(MISSING_API_KEY));
-    try {
-      // For a cached key, the result is not a promise, which saves Nest an await.
-      const principal = this.authenticate.execute(key);
-      return principal instanceof Promise ? principal.then(identify, reject) : identify(principal);
     } catch (error) {
-      return reject(error);
+      return this.reject(error, request, reply);
+    }
+  }
+
+  private async identify(principal: Promise<Principal>, request: FastifyRequest, reply: FastifyReply): Promise<true> {
+    try {
+      request.principal = await principal;
+      return true;
+    } catch (error) {
+      return this.reject(error, request, reply);
     }
   }
 
@@ -59,6 +64,42 @@ export class AuthenticationGuard implements CanActivate {
     const exceeded = this.rateLimits.countFailure(request.ip);
     return exceeded instanceof Promise ? exceeded.then(fail) : fail(exceeded);
   }
+}
+
+/** Counts each request of a client and sets the RateLimit headers. Requests without a client have no quota. */
+@Injectable()
+export class RateLimitGuard implements CanActivate {
+  constructor(private readonly rateLimits: RateLimits) {}
+
+  canActivate(context: ExecutionContext): true | Promise<true> {
+    const [{ principal }, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
+    if (!principal) return true;
+    const limit = this.rateLimits.limitOfClient(principal.rateLimit);
+    const { rateLimit } = routeOf(context);
+    const policy = rateLimit && this.rateLimits.limitOfPolicy(rateLimit);
+    if (policy) return this.countAll(principal.clientId, limit ? [limit, policy] : [policy], reply);
+    if (!limit) return true;
+    // Only with Redis, the result is a promise, which costs Nest an await.
+    const count = limit.counter.add(principal.clientId);
+    return count instanceof Promise ? count.then((counted) => admit(limit, counted, reply)) : admit(limit, count, reply);
+  }
+
+  /** Counts the request for every limit, also if one of them is exceeded. */
+  private async countAll(clientId: bigint, limits: readonly ClientLimit[], reply: FastifyReply): Promise<true> {
+    const counts = await Promise.all(limits.map(async (limit) => ({ limit, count: await limit.counter.add(clientId) })));
+    reply.header('ratelimit-policy', limits.map(({ policy }) => policy).join(', '));
+    reply.header('ratelimit', counts.map(({ limit, count }) => limit.describe(count)).join(', '));
+    const exceeded = counts.filter(({ limit, count }) => count.points > limit.rateLimit).map(({ count }) => count);
+    const [last] = exceeded.sort((one, other) => other.msLeft - one.msLeft);
+    if (last) throw rateLimitedError(last, reply);
+    return true;
+  }
+}
+
+function admit(limit: ClientLimit, count: Count, reply: FastifyReply): true {
+  reply.header('ratelimit-policy', limit.policy).header('ratelimit', limit.describe(count));
+  if (count.points > limit.rateLimit) throw rateLimitedError(count, reply);
+  return true;
 }
 
 /** Requires the scopes of the route. Rejects all requests to routes that declare neither scopes nor `@Public`. */
@@ -78,8 +119,10 @@ export class ScopesGuard implements CanActivate {
 interface Route {
   /** `public`, or the required scopes. Empty if the route declares nothing; ScopesGuard rejects such routes. */
   readonly authorization: 'public' | readonly string[];
-  /** The name in logs and metrics: that of the handler, followed by its version unless that is 1. */
+  /** The name of the handler, for logs and metrics. */
   readonly operation: string;
+  /** The policy of `@RateLimit`. */
+  readonly rateLimit: RateLimitPolicy | undefined;
 }
 
 const reflector = new Reflector();
@@ -96,11 +139,10 @@ function routeOf(context: ExecutionContext): Route {
   const targets = [handler, controller];
   const isPublic = reflector.getAllAndOverride<boolean | undefined>(PUBLIC, targets);
   const scopes = reflector.getAllAndOverride<readonly string[] | undefined>(REQUIRED_SCOPES, targets) ?? [];
-  const version = reflector.getAllAndOverride<unknown>(VERSION_METADATA, targets);
-  const versions = [version].flat().filter((each) => typeof each === 'string');
   const route: Route = {
     authorization: isPublic ? 'public' : scopes,
-    operation: versions.length === 0 || versions.includes('1') ? handler.name : `${handler.name}_v${versions.join('_')}`,
+    operation: handler.name,
+    rateLimit: reflector.getAllAndOverride<RateLimitPolicy | undefined>(RATE_LIMIT, targets),
   };
   routes.set(controller, (routes.get(controller) ?? new Map<object, Route>()).set(handler, route));
   return route;
