@@ -6,6 +6,8 @@ import * as valid from './validators.js';
 /** Longer than requests normally take. The remaining ones are cut off. Also the maximum wait for a running job. */
 export const FINISH_TIMEOUT_MS = 15_000;
 export const CLOSE_TIMEOUT_MS = 5_000;
+/** How long a probe waits for the database. Shorter than `readinessProbe.timeoutSeconds` of the Helm chart. */
+export const PROBE_TIMEOUT_MS = 2_000;
 
 const secretFile = (name: string) =>
   valid.file({

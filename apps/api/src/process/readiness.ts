@@ -5,9 +5,7 @@ import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import { Draining } from '../http/connection.js';
 import { withDeadline } from '../observability/deadline.js';
 import { Metrics } from '../observability/metrics.js';
-
-/** How long a probe waits for the database. Shorter than `readinessProbe.timeoutSeconds` of the Helm chart. */
-const PROBE_TIMEOUT_MS = 2_000;
+import { PROBE_TIMEOUT_MS } from './config.js';
 
 const notReady = (reason: string, options?: ErrorOptions) => new DomainError(SERVICE_UNAVAILABLE, reason, options);
 

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { CLOSE_TIMEOUT_MS, FINISH_TIMEOUT_MS, readConfig, variables } from '@animal-store/api/configuration';
+import { CLOSE_TIMEOUT_MS, FINISH_TIMEOUT_MS, PROBE_TIMEOUT_MS, readConfig, variables } from '@animal-store/api/configuration';
 import { expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { CHART, readChartFile, readValues, readWorkspaceFile } from './testing/files.js';
@@ -96,6 +96,11 @@ it('probes ask for what Kubernetes does with their result: a restart, or no more
     ['liveness', '/health/live', 'http'],
     ['readiness', '/health/ready', 'http'],
   ]);
+});
+
+it('Kubernetes waits longer for a probe of readiness than the probe waits for the database', () => {
+  const { readinessProbe } = parse(readChartFile('values.yaml')) as { readinessProbe: { timeoutSeconds: number } };
+  expect(1_000 * readinessProbe.timeoutSeconds).toBeGreaterThan(PROBE_TIMEOUT_MS);
 });
 
 it('the Job grants privileges to the roles that the examples create', () => {
