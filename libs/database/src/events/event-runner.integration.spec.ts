@@ -244,6 +244,23 @@ describe('a parked event', () => {
     await parkBehind(dataSource, behind);
     expect(await parked()).toEqual([]);
   });
+
+  it('is retried together with an event that is just being parked behind it', async () => {
+    const { dataSource } = await open(recorder('meanwhile'));
+    await moveInOneTransaction(dataSource, 1n, 1, 2);
+    await shop.admin.query(`UPDATE events.deliveries SET parked_at = now(), error = 'no stock' WHERE payload ->> 'step' = '1'`);
+    const [behind] = await pendingEvents(dataSource, 'meanwhile', [OrderMoved.type], 10);
+    if (!behind) throw new Error('no event');
+    let retried: Promise<number> | undefined;
+    await dataSource.transaction(async (manager) => {
+      await parkBehind(manager as never, behind);
+      retried = retryParkedEvents(shop.admin, 'meanwhile');
+      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      await waitFor(async () => expect(await shop.admin.query(waiting)).toHaveLength(1));
+    });
+    expect(await retried).toBe(2);
+    expect(await parked()).toEqual([]);
+  });
 });
 
 describe('a process', () => {
