@@ -2,6 +2,7 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
+import type { DatabasePool } from './connection/database-pool.js';
 import { Database, type DatabaseOptions } from './database.js';
 import { FakeServer } from './testing/fake-server.js';
 
@@ -25,6 +26,17 @@ describe('a Database', () => {
       ['a:1', 'it is not connected yet'],
       ['c:5432', 'it is not connected yet'],
     ]);
+    await replicas?.close();
+  });
+
+  it.each([
+    ['by default', {}, 5_000],
+    ['without a statement timeout', { statementTimeoutMs: 0 }, 5_000],
+    ['with a statement timeout', { statementTimeoutMs: 2_000 }, 3_000],
+  ])('gives up a statement on a replica that does not respond, %s', async (_when, options, timeoutMs) => {
+    const { replicas } = create({ replicaUrls: ['postgres://a/x'], ...options });
+    const [{ pool }] = (replicas as unknown as { readonly replicas: readonly [{ readonly pool: DatabasePool }] }).replicas;
+    expect(pool.options).toMatchObject({ query_timeout: timeoutMs });
     await replicas?.close();
   });
 });
