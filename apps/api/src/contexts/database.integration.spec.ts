@@ -6,6 +6,7 @@ import { Module } from '@nestjs/common';
 import { Client } from 'pg';
 import { contexts } from '../contexts.js';
 import { createLogger } from '../observability/logger.js';
+import { Metrics } from '../observability/metrics.js';
 import { startTestApp, type TestApp, useTestApp } from '../http/testing/test-app.js';
 
 const SCOPES = ['pets:read', 'pets:write'];
@@ -59,6 +60,24 @@ describe('when the database closes all connections', () => {
       await other.query('COMMIT');
       expect((await read).status).toBe(200);
       expect((await database.query(`SELECT 1 FROM pets.pets WHERE name = 'Lost'`)).rowCount).toBe(0);
+    } finally {
+      await other.end();
+    }
+  });
+
+  it('the metrics of the pool distinguish connections that execute a statement from unused ones', async () => {
+    const { registry } = service.app.get(Metrics);
+    const gauge = async (name: string) => Number((await registry.getSingleMetricAsString(`database_pool_${name}`)).split(' ').at(-1));
+    const other = new Client({ connectionString: service.databaseUrl });
+    await other.connect();
+    try {
+      await other.query('BEGIN; LOCK TABLE pets.pets IN ACCESS EXCLUSIVE MODE');
+      const read = get(service);
+      await until(1);
+      await waitFor(async () => expect((await gauge('connections')) - (await gauge('idle'))).toBe(1));
+      await other.query('COMMIT');
+      await read;
+      await waitFor(async () => expect(await gauge('idle')).toBe(await gauge('connections')));
     } finally {
       await other.end();
     }

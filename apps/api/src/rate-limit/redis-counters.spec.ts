@@ -123,6 +123,15 @@ it('a Redis that sends data without being asked is left in bounded time', async 
   await waitFor(() => expect(redis.sockets.size).toBe(0));
 });
 
+it('each of several outages is logged once, and so is its end', async () => {
+  await connect();
+  for (let outages = 1; outages <= 2; outages++) {
+    for (const socket of redis.sockets) socket.destroy();
+    const expected = Array.from({ length: outages }, () => [{ level: 40, reason: expect.any(String), msg: LOST }, RECONNECTED]).flat();
+    await waitFor(() => expect(lines).toEqual(expected));
+  }
+});
+
 it('responses that arrive while the event loop is blocked are in time', async () => {
   await connect();
   redis.respond = (words) => {
