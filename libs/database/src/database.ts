@@ -6,7 +6,7 @@ import { DatabasePool, type DatabasePoolConfig } from './connection/database-poo
 import { formatServer, type SecretUrl } from './connection/database-url.js';
 import { durabilityRisk } from './connection/session-settings.js';
 import type { StatementInterceptor, StatementObserver } from './connection/statement.js';
-import type { Persistence, Subscription } from './persistence.js';
+import type { Deployment } from './persistence.js';
 import { Replicas } from './replicas/replicas.js';
 import { registerSubscriptions } from './statements/publication.js';
 
@@ -19,7 +19,7 @@ export const MIGRATIONS_TABLE = `${MIGRATIONS_SCHEMA}.${MIGRATIONS_NAME}`;
 const MIGRATIONS_POLL_MS = 200;
 const UNDEFINED_TABLE = '42P01';
 
-export interface DatabaseOptions {
+export interface DatabaseOptions extends Deployment {
   /** A libpq connection URL. A file is read again for each new connection. */
   readonly url: SecretUrl;
   /** URLs of replicas of the server in `url`. They serve lists; see `Replicas`. */
@@ -36,11 +36,6 @@ export interface DatabaseOptions {
    * the role applies.
    */
   readonly statementTimeoutMs?: number;
-  /** Whether `migrateUp` distributes the tables of `sharded` contexts with Citus, if its extension exists (ADR 19). */
-  readonly citus?: boolean;
-  readonly persistence: readonly Persistence[];
-  /** Subscriptions to events of this deployment, in any process. Only events of their types are stored. */
-  readonly subscriptions?: readonly Subscription[];
   readonly observer?: StatementObserver | undefined;
   /** Runs all statements, for example in a span. */
   readonly interceptor?: StatementInterceptor | undefined;

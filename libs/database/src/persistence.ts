@@ -47,3 +47,12 @@ export interface Subscription {
   readonly name: string;
   readonly reactions: readonly Reaction[];
 }
+
+/** What a deployment has, in any of its processes. */
+export interface Deployment {
+  readonly persistence: readonly Persistence[];
+  /** Only events of the types of these subscriptions are stored. */
+  readonly subscriptions?: readonly Subscription[];
+  /** Whether `migrateUp` distributes the tables of `sharded` contexts with Citus, if its extension exists (ADR 19). */
+  readonly citus?: boolean;
+}

@@ -8,7 +8,7 @@ import type { Columns, Executor } from '../connection/statement.js';
 const MAX_NAME_LENGTH = 63;
 
 /** Undefined is NULL. */
-export type Value = bigint | number | string | boolean | Date | null | undefined;
+export type Value = bigint | number | string | boolean | null | undefined;
 export type Values = readonly Value[];
 
 /**
@@ -166,8 +166,7 @@ export function arraysOf(calls: readonly Values[]): Values[] {
 }
 
 function textOf(value: Value): string | null {
-  if (value === null || value === undefined) return null;
-  return value instanceof Date ? value.toISOString() : String(value);
+  return value === null || value === undefined ? null : String(value);
 }
 
 /** https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
@@ -178,5 +177,5 @@ function arrayOf(values: Values): string {
 /** Returns the value as an element of an array literal. Different values have different texts. */
 export function elementOf(value: Value): string {
   if (typeof value === 'string') return `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
-  return value instanceof Date ? `"${value.toISOString()}"` : (textOf(value) ?? 'NULL');
+  return textOf(value) ?? 'NULL';
 }

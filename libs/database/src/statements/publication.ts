@@ -1,17 +1,11 @@
 import type { EventDefinition } from '@animal-store/kernel';
 import { escapeLiteral } from 'pg';
 import type { DataSource } from 'typeorm';
-import type { Persistence, Subscription } from '../persistence.js';
+import type { Deployment } from '../persistence.js';
 import type { Table } from './table.js';
 
-interface PublicationSettings {
-  readonly persistence: readonly Persistence[];
-  readonly citus?: boolean;
-  readonly subscriptions?: readonly Subscription[];
-}
-
 /** Whether a release can have a subscription: not on Citus, and not without the tables of events. */
-export function isPublishing({ persistence, citus = false }: PublicationSettings): boolean {
+export function isPublishing({ persistence, citus = false }: Deployment): boolean {
   return !citus && persistence.some(({ schema }) => schema === 'events');
 }
 
@@ -19,7 +13,7 @@ export function isPublishing({ persistence, citus = false }: PublicationSettings
  * Creates the subscriptions that do not exist yet, and adds new types to the others. Types are only removed by `ignore`, because another
  * release may handle them. Call it before the process publishes.
  */
-export async function registerSubscriptions(database: DataSource & { readonly settings: PublicationSettings }): Promise<void> {
+export async function registerSubscriptions(database: DataSource & { readonly settings: Deployment }): Promise<void> {
   for (const { name, reactions } of database.settings.subscriptions ?? []) {
     const typesOf = (isIgnored: boolean) => reactions.filter((each) => (each.isIgnored ?? false) === isIgnored).map(({ type }) => type);
     await database.query(

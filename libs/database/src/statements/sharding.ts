@@ -1,6 +1,6 @@
 import { MAX_PAGE_SIZE } from '@animal-store/kernel';
 import type { EntityMetadata } from 'typeorm';
-import type { Persistence } from '../persistence.js';
+import type { Deployment, Persistence } from '../persistence.js';
 import type { KeyTable } from './insert-statements.js';
 
 /** The parts of a statement for pages. */
@@ -86,10 +86,7 @@ const CITUS: Sharding = {
   runPages: async (run, pages) => (await Promise.all(pages.map((page) => run([page])))).flat(),
 };
 
-export function shardingOf(
-  metadata: EntityMetadata,
-  settings: { readonly citus?: boolean; readonly persistence: readonly Persistence[] },
-): Sharding {
+export function shardingOf(metadata: EntityMetadata, settings: Deployment): Sharding {
   return settings.citus && isSharded(metadata, settings.persistence) ? CITUS : ONE_SERVER;
 }
 
