@@ -5,7 +5,7 @@ import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import { Draining } from '../http/connection.js';
 import { withDeadline } from '../observability/deadline.js';
 import { Metrics } from '../observability/metrics.js';
-import { PROBE_TIMEOUT_MS } from './config.js';
+import { PROBE_TIMEOUT_MS } from '../config/config.js';
 
 const notReady = (reason: string, options?: ErrorOptions) => new DomainError(SERVICE_UNAVAILABLE, reason, options);
 
