@@ -185,6 +185,11 @@ it('a change waits for an earlier one of the same key or client, and decides aft
   const rotated = await behind('UPDATE access.api_keys SET revoked_at = now()', () => manageApiKeys.rotate(key.id));
   expect(rotated).toMatchObject({ status: 'rejected', reason: { message: 'The API key is revoked.' } });
   expect(await listed()).toHaveLength(1);
+  const before = await actions();
+  await database.dataSource.query('UPDATE access.api_keys SET revoked_at = NULL');
+  await behind(`UPDATE access.api_keys SET revoked_at = '${at(HOUR).toISOString()}'`, () => manageApiKeys.revoke(key.id));
+  expect(await listed()).toEqual([expect.objectContaining({ revokedAt: at(HOUR) })]);
+  expect(await actions()).toEqual(before);
 });
 
 describe('the audit trail', () => {
