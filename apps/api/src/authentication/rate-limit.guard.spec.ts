@@ -3,6 +3,7 @@ import type { Principal } from '@animal-store/kernel';
 import { describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
 import { guardContext } from '../http/testing/guard-context.js';
+import { MemoryCounter } from '../rate-limit/counter.js';
 import { RateLimits } from '../rate-limit/rate-limits.js';
 import { RateLimitGuard } from './guards.js';
 
@@ -45,6 +46,18 @@ it('each client has a window of its own, which ends after a minute', () => {
   expect([remaining(60_000, 1n), remaining(60_000, 2n), remaining(80_000, 2n)]).toEqual([
     ...['"default";r=8;t=60', '"default";r=7;t=20', '"default";r=8;t=60'],
   ]);
+  now.mockRestore();
+});
+
+it('windows that have ended are removed, so that memory depends only on the clients of the last minutes', () => {
+  const now = jest.spyOn(performance, 'now').mockReturnValue(0);
+  const counter = new MemoryCounter();
+  for (let clientId = 1n; clientId <= 100n; clientId++) counter.add(clientId);
+  const { windows } = counter as unknown as { readonly windows: ReadonlyMap<bigint, object> };
+  expect(windows.size).toBe(100);
+  now.mockReturnValue(60_000);
+  counter.add(1n);
+  expect([...windows.keys()]).toEqual([1n]);
   now.mockRestore();
 });
 
