@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { deserialize, serialize } from 'node:v8';
 import type { IdempotencyKey, Outcome } from '@animal-store/kernel';
 import type { DataSource, EntityManager } from 'typeorm';
 import { retryConflict } from '../connection/retry.js';
 import { type IdempotencyKeyEntity, keyReused, keyTableOf } from './idempotency-keys.js';
 
-/** Maximum length of a recorded result, in characters of Base64. */
+/** Maximum length of a recorded result, in characters of JSON. */
 const MAX_RESULT_LENGTH = 65_536;
 
 /**
@@ -17,7 +16,7 @@ const MAX_RESULT_LENGTH = 65_536;
  * @param keys the service must be allowed to SELECT, INSERT and UPDATE rows of its table; a creation needs no UPDATE
  * @param key without a key, the command runs in a transaction, and nothing is recorded
  * @param request names the command and has its input: `{ command: 'cancelVisit', visitId }`
- * @returns with a recorded result, plain data
+ * @returns with a recorded result, plain data: its members may be bigints, Dates and all values of JSON
  * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used for another request, or for a creation
  */
 export function runOnce<Result>(
@@ -64,11 +63,14 @@ async function alone<Result>(dataSource: DataSource, key: string, run: () => Pro
   }
 }
 
-/** Returns the JSON array of a request and its result. The record of a creation is an object. */
+/**
+ * Returns the JSON array of a request and its result, each as text: `jsonb` would change the order of members, and rejects U+0000. The record of
+ * a creation is an object.
+ */
 function recordOf(request: object, result: unknown): string {
   const text = encode(result);
   if (text.length > MAX_RESULT_LENGTH)
-    throw new Error(`The result of a command with a key must have at most ${String(MAX_RESULT_LENGTH)} characters of Base64.`);
+    throw new Error(`The result of a command with a key must have at most ${String(MAX_RESULT_LENGTH)} characters of JSON.`);
   return JSON.stringify([encode(request), text]);
 }
 
@@ -80,6 +82,23 @@ function recordedResult(record: unknown, request: object): unknown {
   return decode(result);
 }
 
-/** Unlike JSON, keeps bigints, Dates, U+0000 and undefined. */
-const encode = (value: unknown): string => serialize(value).toString('base64');
-const decode = (text: string): unknown => deserialize(Buffer.from(text, 'base64'));
+/** Returns JSON from which `decode` restores the value. The first character of each text is its type, because JSON has no bigint and no Date. */
+function encode(value: unknown): string {
+  return JSON.stringify({ value }, function (this: Readonly<Record<string, unknown>>, name: string, converted: unknown) {
+    // JSON.stringify has already converted a Date.
+    const original = this[name];
+    if (typeof original === 'bigint') return `n${String(original)}`;
+    if (original instanceof Date) return `d${original.toISOString()}`;
+    return typeof converted === 'string' ? `s${converted}` : converted;
+  });
+}
+
+function decode(text: string): unknown {
+  const { value } = JSON.parse(text, (_name, member: unknown) => {
+    if (typeof member !== 'string') return member;
+    const content = member.slice(1);
+    if (member.startsWith('n')) return BigInt(content);
+    return member.startsWith('d') ? new Date(content) : content;
+  }) as { value?: unknown };
+  return value;
+}
