@@ -15,6 +15,9 @@ import {
   rulesOf,
 } from './dto-decorators.js';
 
+/** Limits the number of error messages. */
+const MAX_VALUES = 2_000;
+
 type Source = Readonly<Record<string, unknown>>;
 /** What is wrong with a body or query. Paths end with the name of a member, such as `lines.0.price`. */
 export interface Findings {
@@ -67,7 +70,7 @@ export class CompiledDto {
    */
   parse(source: object, rejectUnknown?: 'member' | 'query parameter'): object {
     const found: Findings = { messages: [], reported: [], isRuleViolated: false, unknown: rejectUnknown && [] };
-    this.removeInheritedNames(source as Source);
+    this.limit(source as Source);
     const instance = this.create(source as Source, found, '');
     this.check(instance, found, '');
     const { messages, reported, isRuleViolated, unknown } = found;
@@ -100,9 +103,10 @@ export class CompiledDto {
     for (const member of this.members) member.check(instance, found, path);
   }
 
-  /** Removes nested members such as `constructor` of the known members. */
-  private removeInheritedNames(source: Source): void {
-    for (const { name } of this.members) if (Object.hasOwn(source, name)) removeInheritedNames(source[name]);
+  /** Limits the number of values in the known members, and removes nested members such as `constructor`. */
+  private limit(source: Source): void {
+    let values = 0;
+    for (const { name } of this.members) if (Object.hasOwn(source, name)) values = removeInheritedNames(source[name], values);
   }
 }
 
@@ -209,11 +213,17 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Removes members such as `constructor` at any depth, because the rules use them. */
-function removeInheritedNames(value: unknown): void {
-  if (!isObject(value)) return;
-  for (const name of Object.keys(value)) {
-    if (name in Object.prototype) Reflect.deleteProperty(value, name);
-    else removeInheritedNames((value as Source)[name]);
+/** Removes members such as `constructor` at any depth, because the rules use them. Returns the number of values. */
+function removeInheritedNames(value: unknown, seen: number): number {
+  if (!isObject(value)) return seen;
+  const names = Object.keys(value);
+  let total = seen + names.length;
+  if (total > MAX_VALUES) {
+    throw new DomainError(INVALID_REQUEST, `The known members must contain at most ${String(MAX_VALUES)} values in total.`);
   }
+  for (const name of names) {
+    if (name in Object.prototype) Reflect.deleteProperty(value, name);
+    else total = removeInheritedNames((value as Source)[name], total);
+  }
+  return total;
 }

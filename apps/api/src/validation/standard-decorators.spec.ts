@@ -1,4 +1,4 @@
-import { MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-kit';
+import { INVALID_REQUEST, MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-kit';
 import { DomainError } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { Transform, Type } from 'class-transformer';
@@ -228,6 +228,19 @@ describe('a body with the decorators of class-validator', () => {
       expect(({} as { gift?: unknown }).gift).toBeUndefined();
     },
   );
+
+  it('contains at most 2,000 values in its known members, at any depth', () => {
+    const numbers = (length: number) => JSON.stringify(Array.from({ length }, () => 1));
+    // `first` and `second` with their values.
+    const notes = (first: number, second: number) => `"notes":{"first":${numbers(first)},"second":{"deep":${numbers(second)}}}`;
+    const message = 'The known members must contain at most 2000 values in total.';
+    expect(withMember(notes(999, 998)).notes).toMatchObject({ first: expect.any(Array) });
+    expect(() => withMember(notes(999, 999))).toThrow(new DomainError(INVALID_REQUEST, message));
+    expect(() => withMember(notes(998, 1000))).toThrow(message);
+    expect(() => withMember(`"lines":[${Array.from({ length: 700 }, () => '{"petId":1,"quantity":1}').join(',')}]`)).toThrow(message);
+    // Unknown members are not converted, and do not count.
+    expect(withMember(`"other":${numbers(3_000)}`)).toEqual({ title: 'x', quantity: 7, size: 'small' });
+  });
 
   it('may have @Transform, after the conversion to a number', () => {
     expect(transformed('"title":"x","quantity":7,"amount":7,"ratings":[7],"rank":7.0,"code":9007199254740993')).toEqual({
