@@ -5,7 +5,7 @@ import { AuthenticationModule } from './authentication/authentication.module.js'
 import { AuthenticationGuard, RateLimitGuard, ScopesGuard } from './authentication/guards.js';
 import { type Context, ContextsModule } from './contexts/contexts.module.js';
 import { DatabaseModule } from './contexts/database.module.js';
-import { ApiExceptionFilter } from './errors/http-errors.js';
+import { ApiExceptionFilter } from './http/exception.filter.js';
 import { HttpModule } from './http/http.module.js';
 import type { HttpServer } from './http/http-server.js';
 import { LOGGER } from './observability/logger.js';

@@ -1,11 +1,6 @@
 import { INSUFFICIENT_SCOPE, redactKeys } from '@animal-store/access-domain';
-import { isDatabaseUnavailable } from '@animal-store/database';
-import { INVALID_REQUEST, PublicUrl } from '@animal-store/http-kit';
+import { INVALID_REQUEST, type PublicUrl } from '@animal-store/http-kit';
 import { DomainError, type ErrorDefinition, type ErrorKind } from '@animal-store/kernel';
-import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Logger } from 'pino';
-import { LOGGER } from '../observability/logger.js';
 
 /** The body of every error response. */
 export interface ErrorBody {
@@ -62,7 +57,7 @@ export const MERGE_PATCH = 'application/merge-patch+json';
 export const ACCEPT_PATCH = `${MERGE_PATCH}, application/json`;
 
 /** Retry-After of each 503. */
-const RETRY_AFTER_SECONDS = '1';
+export const RETRY_AFTER_SECONDS = '1';
 
 export const SERVICE_UNAVAILABLE = {
   code: 'service_unavailable',
@@ -118,7 +113,7 @@ export function defaultErrorBody(definition: ErrorDefinition | ErrorBody): Error
 }
 
 /** Returns the `Link` header (RFC 8288) with the URL of the explanation of an error code, or undefined without DOCS_URL. */
-function helpLink({ docs }: Pick<PublicUrl, 'docs'>, code: string): string | undefined {
+export function helpLink({ docs }: Pick<PublicUrl, 'docs'>, code: string): string | undefined {
   return docs === undefined ? undefined : `<${docs}/guides/errors.html#${code}>; rel="help"`;
 }
 
@@ -126,68 +121,8 @@ function helpLink({ docs }: Pick<PublicUrl, 'docs'>, code: string): string | und
 const ERRORS_OF_NEST = [INVALID_REQUEST, INSUFFICIENT_SCOPE, RATE_LIMITED, SERVICE_UNAVAILABLE, ...Object.values(HTTP_ERRORS)];
 
 /** Returns the error of the catalogue for the status of a Nest HttpException. Its own message is dropped, because it may contain internals. */
-function errorOfStatus(status: number): HttpError {
+export function errorOfStatus(status: number): HttpError {
   const known = ERRORS_OF_NEST.map(defaultErrorBody).find((error) => error.status === status);
   if (known) return new HttpError(known);
   return new HttpError(status < 400 || status >= 500 ? HTTP_ERRORS.internalError : { ...defaultErrorBody(INVALID_REQUEST), status });
-}
-
-/** The methods of a path, as the value of Allow. */
-export abstract class Routes {
-  abstract allowedMethods(requestUrl: string): string | undefined;
-}
-
-/** Converts everything that is thrown into an error response. Unexpected errors are logged and sent as `internal_error`. */
-@Catch()
-export class ApiExceptionFilter implements ExceptionFilter {
-  constructor(
-    private readonly routes: Routes,
-    private readonly publicUrl: PublicUrl,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
-
-  catch(exception: unknown, host: ArgumentsHost): void {
-    const http = host.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    const reply = http.getResponse<FastifyReply>();
-    const error = this.toPublicError(exception, request, reply);
-    const body = errorBody(error);
-    if (body.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
-    if ('definition' in error && error.definition === HTTP_ERRORS.unsupportedPatch) reply.header('accept-patch', ACCEPT_PATCH);
-    const help = helpLink(this.publicUrl, body.code);
-    // A link of the page that could not be sent must not stay.
-    if (help === undefined) reply.removeHeader('link');
-    else reply.header('link', help);
-    request.errorCode = body.code;
-    // Errors that were thrown on purpose only appear in the request's log line.
-    if (body.status >= 500 && error !== exception)
-      this.logger.error({ requestId: request.id, err: exception, code: body.code }, 'request failed');
-    void reply
-      .code(body.status)
-      .headers({ 'cache-control': 'no-store', 'content-type': 'application/json' })
-      .serializer(JSON.stringify)
-      .send(body);
-  }
-
-  private toPublicError(exception: unknown, request: FastifyRequest, reply: FastifyReply): RequestError {
-    if (exception instanceof DomainError) return withHeaderViolations(exception, request);
-    if (exception instanceof HttpError) return exception;
-    if (isDatabaseUnavailable(exception)) return new DomainError(SERVICE_UNAVAILABLE);
-    if (!(exception instanceof HttpException)) return new HttpError(HTTP_ERRORS.internalError);
-    // Nest throws a NotFoundException if no route matches.
-    return request.is404 ? this.notFound(request, reply) : errorOfStatus(exception.getStatus());
-  }
-
-  private notFound(request: FastifyRequest, reply: FastifyReply): HttpError {
-    const allow = this.routes.allowedMethods(request.url);
-    if (allow === undefined || allow.split(', ').includes(request.method)) return new HttpError(HTTP_ERRORS.routeNotFound);
-    reply.header('allow', allow);
-    return new HttpError(HTTP_ERRORS.methodNotAllowed);
-  }
-}
-
-/** Returns an error that names every violation of the request. */
-function withHeaderViolations(error: DomainError, { headerViolations }: FastifyRequest): DomainError {
-  if (!headerViolations || error.code !== INVALID_REQUEST.code) return error;
-  return new DomainError(INVALID_REQUEST, [...new Set([...headerViolations, error.message])].join('; '));
 }

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PublicUrl } from '@animal-store/http-kit';
 import { type BeforeApplicationShutdown, type DynamicModule, Global, Inject, Module, type OnModuleDestroy } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { Routes } from '../errors/http-errors.js';
 import { Draining } from './connection.js';
 import type { JsonAdapter } from './json-adapter.js';
 import type { HttpServer } from './http-server.js';
@@ -27,10 +26,9 @@ export class HttpModule implements OnModuleDestroy, BeforeApplicationShutdown {
       providers: [
         { provide: PublicUrl, useValue: publicUrl },
         { provide: RouteTable, useValue: routes },
-        { provide: Routes, useExisting: RouteTable },
         { provide: Draining, useValue: draining },
       ],
-      exports: [PublicUrl, RouteTable, Routes, Draining],
+      exports: [PublicUrl, RouteTable, Draining],
     };
   }
 

@@ -100,7 +100,8 @@ export class RedisCounters {
       },
     };
     const options = { ...this.options, storeClient, useRedisPackage: true };
-    const probe = () => new RateLimiterRedis(options).penalty('check');
+    const checked = new RateLimiterRedis(options);
+    const probe = () => checked.penalty('check');
     try {
       await inTime(client.connect(), CONNECT_TIMEOUT_MS);
       await probe();

@@ -2,7 +2,7 @@ import { INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { HTTP_ERRORS } from '../errors/http-errors.js';
-import { parseJson } from './validation.pipe.js';
+import { parseJson } from './parse-json.js';
 
 const MALFORMED: unknown = expect.objectContaining({ definition: HTTP_ERRORS.malformedJson });
 

@@ -4,7 +4,8 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { BadRequestException, ConflictException, HttpException, NotFoundException } from '@nestjs/common';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { pino } from 'pino';
-import { ApiExceptionFilter, HTTP_ERRORS, HttpError, RATE_LIMITED, SERVICE_UNAVAILABLE } from './http-errors.js';
+import { HTTP_ERRORS, HttpError, RATE_LIMITED, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
+import { ApiExceptionFilter } from './exception.filter.js';
 
 const ROUTES = { allowedMethods: (url: string) => (url === '/v1/pets' ? 'GET, POST' : undefined) };
 const lines: Record<string, unknown>[] = [];
