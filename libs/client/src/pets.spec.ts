@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { AnimalStore } from './animal-store.js';
 import type { RequestOptions } from './options.js';
 import type { Pet, PetListParams } from './pets.js';
-import { listPage, post, retrieve } from './resource.js';
+import { listPage, patch, post, remove, retrieve } from './resource.js';
 import { fetchOf, sent, transportOf } from './testing/scripted-fetch.js';
 
 const PET = '{"id":9007199254740993,"name":"Rex","categoryId":7,"status":"sold"}';
@@ -157,13 +157,34 @@ it('all attempts of a command have one key, also a random one', async () => {
   expect(others).toEqual([first, ['POST', url, null, '"once"'], ['POST', url, null, '"once"']]);
 });
 
+it('a resource is changed by a merge patch, removed, and read with everything that belongs to it', async () => {
+  const failed = () => new Response('{}', { status: 503 });
+  const removed = () => new Response(null, { status: 204 });
+  const fetch = fetchOf(failed(), new Response('{"id":1}'), failed(), removed(), new Response('[3]'));
+  const transport = transportOf({ fetch, minRetryDelay: 1 });
+  const { path, id } = target;
+  expect(await patch(transport, { path, id }, { notes: null, reason: undefined }, {})).toEqual({ id: 1n });
+  expect(await remove(transport, { path, id }, { headers: { 'If-Match': '"x"' } })).toBeUndefined();
+  expect(await retrieve(transport, { path, id, subpath: 'days', query: { limit: 1 }, isResource: Array.isArray })).toEqual([3]);
+  const requests = sent(fetch).map(({ method, url, body, headers }) => [method, url, body, headers['content-type'], headers['if-match']]);
+  const url = 'https://store.example/v1/visits/9007199254740993';
+  const [patched, deleted] = [
+    ['PATCH', url, '{"notes":null}', 'application/merge-patch+json', undefined],
+    ['DELETE', url, null, undefined, '"x"'],
+  ];
+  expect(requests).toEqual([patched, patched, deleted, deleted, ['GET', `${url}/days?limit=1`, null, undefined, undefined]]);
+  const keys = sent(fetch).map(({ headers }) => headers['idempotency-key']);
+  expect([keys[0], keys[2], keys[4]]).toEqual([keys[1], keys[3], undefined]);
+  await expect(remove(transportOf({ fetch: fetchOf(new Response('{}')), maxRetries: 0 }), target, {})).rejects.toThrow('shape');
+});
+
 it.each(['null', '[]', '{}', '{"id":"1"}', '[{}]'])(
   'a resource is an object with an id, unless its check says otherwise: not %s',
   async (body) => {
     const transport = transportOf({ fetch: async () => new Response(body), maxRetries: 0 });
     const rejection = { name: 'APIConnectionError', message: 'The response does not have the shape of the operation' };
     await expect(post(transport, target, {}, {})).rejects.toMatchObject(rejection);
-    await expect(retrieve(transport, target, 1n, {})).rejects.toMatchObject(rejection);
+    await expect(retrieve(transport, target)).rejects.toMatchObject(rejection);
     if (body !== '[]') await expect(listPage(transport, target, {}, {})).rejects.toMatchObject(rejection);
     await post(transport, { ...target, isResource: () => true }, {}, {});
   },

@@ -37,6 +37,6 @@ export class Pets {
    * @deprecated The service removes this operation on 5 December 2030. Use `list({ id })`.
    */
   retrieve(id: bigint, options?: RequestOptions): APIPromise<Pet> {
-    return retrieve(this.transport, PETS, id, options);
+    return retrieve(this.transport, { ...PETS, id }, options);
   }
 }

@@ -13,6 +13,8 @@ const VISIBLE_ASCII = /^[!-~]{1,255}$/;
 const DEFAULTS = { timeout: 30_000, maxRetries: 2, minRetryDelay: 500 };
 
 export interface APIRequest {
+  /** Default: GET. */
+  readonly method?: 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   /** Appended to the path. */
   readonly id?: bigint;
@@ -20,7 +22,7 @@ export interface APIRequest {
   readonly subpath?: string;
   readonly query?: object;
   readonly body?: object | undefined;
-  /** Makes the request a POST. All attempts have this key, so retries have no second effect. */
+  /** All attempts have this key, so retries have no second effect. */
   readonly idempotencyKey?: string;
   /** Returns whether a success can have this body. A portal or a proxy may have sent another one. */
   readonly isResult?: (body: unknown) => boolean;
@@ -40,15 +42,14 @@ export class Transport {
   }
 
   async send(request: APIRequest, requestOptions: RequestOptions = {}): Promise<CompletedRequest> {
-    const { body, idempotencyKey, isResult } = request;
+    const { method = 'GET', body, idempotencyKey, isResult } = request;
     const { maxRetries, timeout, signal } = withDefaults(requestOptions, this.options);
     const url = this.prefix + targetOf(request);
     const headers = new Headers({ ...this.options.headers, ...requestOptions.headers });
     headers.set('Authorization', `Bearer ${this.options.apiKey}`);
-    if (body) headers.set('Content-Type', 'application/json');
+    if (body) headers.set('Content-Type', method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
     if (idempotencyKey !== undefined) headers.set('Idempotency-Key', quoted(idempotencyKey));
     // A redirect could turn a POST into a GET, or send the key to another origin.
-    const method = idempotencyKey === undefined ? 'GET' : 'POST';
     const init: RequestInit = { method, headers, body: body ? stringifyJson(body) : null, redirect: 'error' };
 
     for (let attempt = 1; ; attempt++) {
@@ -92,7 +93,7 @@ export class Transport {
     }
     if (!response.ok) throw errorOf(response, text);
     try {
-      return { response, body: parseJson(text) };
+      return { response, body: response.status === 204 ? undefined : parseJson(text) };
     } catch (cause) {
       throw new APIConnectionError('The response is not valid JSON', { cause });
     }

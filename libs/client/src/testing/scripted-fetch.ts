@@ -4,6 +4,7 @@ import { type APIRequest, Transport } from '../transport.js';
 
 export const LIST: APIRequest = { path: '/pets' };
 export const CREATE: APIRequest = {
+  method: 'POST',
   path: '/pets',
   body: { name: 'Rex', categoryId: 9007199254740993n },
   idempotencyKey: 'once',

@@ -38,7 +38,7 @@ export class Visits {
   }
 
   retrieve(id: bigint, options?: RequestOptions): APIPromise<Visit> {
-    return retrieve(this.transport, VISITS, id, options);
+    return retrieve(this.transport, { ...VISITS, id }, options);
   }
 
   checkIn(id: bigint, options: CreateOptions = {}): APIPromise<Visit> {
