@@ -1,6 +1,3 @@
-import { createHash } from 'node:crypto';
-import fs from 'node:fs';
-import { join } from 'node:path';
 import js from '@eslint/js';
 import { readCachedProjectGraph } from '@nx/devkit';
 import nx from '@nx/eslint-plugin';
@@ -161,25 +158,6 @@ const HEADER_NAME = {
 };
 const NODE_GLOBALS = ['process', 'Buffer', 'global', 'setImmediate', 'clearImmediate'];
 
-/** Part of the key of ESLint's cache, because types and tags of other files decide about a file, too. Reads what all builds have written. */
-function fingerprintOfTypes() {
-  // An editor may run ESLint on Node.js 20, which lacks globSync, but keeps no cache.
-  if (!fs.globSync) return '';
-  const files = fs.globSync(
-    [
-      'package-lock.json',
-      'tsconfig*.json',
-      '{apps,libs,libs/*,examples/*,tools,tools/checks}/*/{{package,project,tsconfig*}.json,dist/**/*.d.ts}',
-    ],
-    {
-      cwd: import.meta.dirname,
-    },
-  );
-  const hash = createHash('sha256');
-  for (const file of files.sort()) hash.update(file).update(fs.readFileSync(join(import.meta.dirname, file)));
-  return hash.digest('hex');
-}
-
 function orderOfFolders({ place, root, order, name }) {
   const ofNewFolder = otherFoldersExcept([], `Add the new folder of ${place} to ${name}.`);
   return [
@@ -197,7 +175,6 @@ function orderOfFolders({ place, root, order, name }) {
 }
 
 export default defineConfig(
-  { settings: { types: fingerprintOfTypes() } },
   globalIgnores([
     '**/dist/',
     'apps/*/bundle/',
@@ -214,45 +191,25 @@ export default defineConfig(
   { files: ['apps/*/assets/**/*.js'], linterOptions: { noInlineConfig: false }, languageOptions: { globals: globals.browser } },
   {
     files: ['**/*.ts'],
-    extends: [tseslint.configs.strictTypeChecked],
+    extends: [tseslint.configs.strict],
     plugins: { '@nx': nx, regexp },
-    languageOptions: {
-      // One program for all projects takes half the time of the project service, which loads a program for each.
-      parserOptions: { project: './tsconfig.lint.json', tsconfigRootDir: import.meta.dirname },
-    },
+    // Types of decorated parameters are values at run time.
+    languageOptions: { parserOptions: { experimentalDecorators: true, emitDecoratorMetadata: true } },
     rules: {
       eqeqeq: 'error',
       // The time of a match must be linear in the length of what a stranger sends.
       'regexp/no-super-linear-backtracking': 'error',
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
-      '@typescript-eslint/return-await': ['error', 'error-handling-correctness-only'],
-      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
-      // An adapter of an asynchronous port may have nothing to await.
-      '@typescript-eslint/require-await': 'off',
-      // The types of enums in npm packages are not always right.
-      '@typescript-eslint/no-unsafe-enum-comparison': 'off',
-      '@typescript-eslint/no-unsafe-enum-assignment': 'off',
-      // Numbers, bigints, booleans, null and undefined are fine in template strings.
-      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true, allowNullish: true }],
       // Nest modules are classes that only have decorators or static members.
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true, allowStaticOnly: true, allowEmpty: true }],
-      // `{ ...key, revokedAt }` converts a class instance to a plain row.
-      '@typescript-eslint/no-misused-spread': 'off',
-      '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
-      // `() => server.close()` is short and clear.
-      '@typescript-eslint/no-confusing-void-expression': 'off',
       '@typescript-eslint/no-invalid-void-type': 'off',
-      // A type parameter may occur only in the return type: callers of a function that parses JSON pass the type that they expect.
-      '@typescript-eslint/no-unnecessary-type-parameters': 'off',
       ...boundaries(),
       ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT),
       ...restrictedSyntax(HEADER_NAME),
     },
   },
   { files: ['**/*.module.ts'], rules: boundaries(EXTRA_IN_MODULES) },
-  // The deprecated operations of the client are tested too.
-  { files: ['apps/api-e2e/src/client/**/*.ts'], rules: { '@typescript-eslint/no-deprecated': 'off' } },
   {
     files: ['apps/cli/**/*.ts'],
     rules: { ...boundaries(EXTRA_IN_CLI), ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, STATIC_LOCAL_POSTGRES) },
@@ -271,8 +228,6 @@ export default defineConfig(
     files: [...TESTS, ...TEST_PROJECTS.map((root) => `${root}/**/*.ts`)],
     rules: {
       'regexp/no-super-linear-backtracking': 'off',
-      // Matchers such as expect.any() are of type any.
-      '@typescript-eslint/no-unsafe-assignment': 'off',
       // A spec may import statically what production code loads lazily.
       ...boundaries(EXTRA_IN_TESTS, { checkDynamicDependenciesExceptions: ['.*'] }, ['contract']),
       'no-restricted-imports': 'off',

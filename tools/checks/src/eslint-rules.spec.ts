@@ -70,8 +70,8 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'file-map.json'), JSON.stringify({ fileMap: { projectFileMap: {}, nonProjectFiles: [] } }));
   // Nx reads the path of the graph when it is loaded.
   Object.assign(process.env, { NX_WORKSPACE_DATA_DIRECTORY: folder, NX_TASK_TARGET_PROJECT: 'checks' });
-  const [{ ESLint: Linter }, { default: typescript }] = await Promise.all([import('eslint'), import('typescript-eslint')]);
-  eslint = new Linter({ cwd: ROOT, overrideConfig: [typescript.configs.disableTypeChecked] });
+  const { ESLint: Linter } = await import('eslint');
+  eslint = new Linter({ cwd: ROOT });
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -20,8 +20,11 @@ const STEP = fc.record({
 });
 
 /** Delays the results of reads, so that more operations overlap. */
-const interceptor: StatementInterceptor = <Result>({ name = '' }: Statement, run: () => Promise<Result>) =>
-  /^(?:find|list) /.test(name) ? run().finally(() => sleep(3)) : run();
+const interceptor: StatementInterceptor = async <Result>({ name = '' }: Statement, run: () => Promise<Result>) => {
+  const result = await run();
+  if (/^(?:find|list) /.test(name)) await sleep(3);
+  return result;
+};
 
 let database: TestDatabase;
 let dataSources: Database[];
