@@ -11,6 +11,76 @@ import { DatabaseError } from 'pg';
  */
 type Trait = 'unavailable' | 'repeatable' | 'conflict' | 'row' | 'usable' | 'mistake';
 
+/** Whether the error means that the database is unreachable or unavailable, rather than that the statement is wrong. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!Error.isError(error)) return false;
+  if (traitsOf(error).includes('unavailable')) return true;
+  const { driverError, errors, path, syscall } = error as Details;
+  // A system call of a socket, unlike one of a file.
+  if (syscall !== undefined && path === undefined && !LISTENING.includes(syscall)) return true;
+  if (Array.isArray(errors)) return errors.some(isDatabaseUnavailable);
+  return isDatabaseUnavailable(driverError ?? error.cause);
+}
+
+/** Returns the traits of the error's code, or of its class of SQLSTATEs. */
+function traitsOf(error: unknown): readonly Trait[] {
+  const code = codeOf((error as Details | undefined)?.driverError ?? error) ?? '';
+  return TRAITS.get(code) ?? TRAITS.get(code.length === 5 ? code.slice(0, 2) : '') ?? [];
+}
+
+/** Whether a read that failed may be repeated at once. */
+export function isRepeatable(error: unknown): boolean {
+  return traitsOf(error).includes('repeatable');
+}
+
+/** Whether the statement was rolled back, and may succeed when it is repeated. */
+export function isConflict(error: unknown): boolean {
+  return traitsOf(error).includes('conflict');
+}
+
+/** Whether a row has invalid values. The statement had no effect. */
+export function isRowError(error: unknown): boolean {
+  return traitsOf(error).includes('row');
+}
+
+/** Whether a statement of a migration is wrong, so that its repetition fails again. */
+export function isMistake(error: unknown): boolean {
+  return traitsOf(error).includes('mistake') || !isDatabaseUnavailable(error);
+}
+
+/** Whether the value of one call, or one stored row that cannot be read, may have caused the error of a read. */
+export function isReadItemError(error: unknown): boolean {
+  return isRowError(error) || ((error as Details).code === undefined && !isDatabaseUnavailable(error));
+}
+
+/** Whether the session does not have the prepared statement, or has a plan that no longer fits its tables. The statement had no effect. */
+export function isStatementLost(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === LOST_STATEMENT || code === '42P05';
+}
+
+/** Whether the statement failed, but its session can execute others. */
+export function isSessionUsable(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code !== undefined && traitsOf(error).includes('usable');
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (!Error.isError(error)) return undefined;
+  const { code, routine } = error as Details;
+  if (routine === REVALIDATE || LOST_STATEMENTS.includes(error.message)) return LOST_STATEMENT;
+  return typeof code === 'string' ? code : LIBRARY_ERRORS.get(error.message);
+}
+
+/** The properties of errors of the database, the system and TypeORM, which wraps errors of `pg`. */
+interface Details {
+  readonly code?: unknown;
+  readonly driverError?: unknown;
+  readonly errors?: unknown;
+  readonly path?: unknown;
+  readonly routine?: unknown;
+  readonly syscall?: string;
+}
+
 /** sqlclient_unable_to_establish_sqlconnection: our code for every failure to connect that has none. */
 export const CANNOT_CONNECT = '08001';
 /** connection_does_not_exist: our code if a pool or a query runner has no connection. */
@@ -85,73 +155,3 @@ const LOST_STATEMENTS = ['prepared statement did not exist', 'prepared statement
 const REVALIDATE = 'RevalidateCachedQuery';
 /** System calls about the port of this process, not about the database. */
 const LISTENING = ['listen', 'bind'];
-
-/** The properties of errors of the database, the system and TypeORM, which wraps errors of `pg`. */
-interface Details {
-  readonly code?: unknown;
-  readonly driverError?: unknown;
-  readonly errors?: unknown;
-  readonly path?: unknown;
-  readonly routine?: unknown;
-  readonly syscall?: string;
-}
-
-/** Whether the error means that the database is unreachable or unavailable, rather than that the statement is wrong. */
-export function isDatabaseUnavailable(error: unknown): boolean {
-  if (!Error.isError(error)) return false;
-  if (traitsOf(error).includes('unavailable')) return true;
-  const { driverError, errors, path, syscall } = error as Details;
-  // A system call of a socket, unlike one of a file.
-  if (syscall !== undefined && path === undefined && !LISTENING.includes(syscall)) return true;
-  if (Array.isArray(errors)) return errors.some(isDatabaseUnavailable);
-  return isDatabaseUnavailable(driverError ?? error.cause);
-}
-
-/** Whether a read that failed may be repeated at once. */
-export function isRepeatable(error: unknown): boolean {
-  return traitsOf(error).includes('repeatable');
-}
-
-/** Whether the statement was rolled back, and may succeed when it is repeated. */
-export function isConflict(error: unknown): boolean {
-  return traitsOf(error).includes('conflict');
-}
-
-/** Whether a row has invalid values. The statement had no effect. */
-export function isRowError(error: unknown): boolean {
-  return traitsOf(error).includes('row');
-}
-
-/** Whether a statement of a migration is wrong, so that its repetition fails again. */
-export function isMistake(error: unknown): boolean {
-  return traitsOf(error).includes('mistake') || !isDatabaseUnavailable(error);
-}
-
-/** Whether the value of one call, or one stored row that cannot be read, may have caused the error of a read. */
-export function isReadItemError(error: unknown): boolean {
-  return isRowError(error) || ((error as Details).code === undefined && !isDatabaseUnavailable(error));
-}
-
-/** Whether the session does not have the prepared statement, or has a plan that no longer fits its tables. The statement had no effect. */
-export function isStatementLost(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === LOST_STATEMENT || code === '42P05';
-}
-
-/** Whether the statement failed, but its session can execute others. */
-export function isSessionUsable(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code !== undefined && traitsOf(error).includes('usable');
-}
-
-/** Returns the traits of the error's code, or of its class of SQLSTATEs. */
-function traitsOf(error: unknown): readonly Trait[] {
-  const code = codeOf((error as Details | undefined)?.driverError ?? error) ?? '';
-  return TRAITS.get(code) ?? TRAITS.get(code.length === 5 ? code.slice(0, 2) : '') ?? [];
-}
-
-function codeOf(error: unknown): string | undefined {
-  if (!Error.isError(error)) return undefined;
-  const { code, routine } = error as Details;
-  if (routine === REVALIDATE || LOST_STATEMENTS.includes(error.message)) return LOST_STATEMENT;
-  return typeof code === 'string' ? code : LIBRARY_ERRORS.get(error.message);
-}

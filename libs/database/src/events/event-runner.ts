@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import type { QueryRunner } from 'typeorm';
 import type { Database } from '../database.js';
 import { repeat } from '../connection/retry.js';
 import { eventStatus, type SubscriptionStatus } from './event-status.js';
@@ -38,11 +39,12 @@ type Reactions = ReadonlyMap<string, Reaction>;
 type Outcome = 'handled' | 'taken' | { readonly error: unknown };
 
 /**
- * Handles the events of all subscriptions. Any number of processes may run it. For each event:
+ * Handles the events of all subscriptions. `EventDelivery` of apps/api starts it in any number of processes. For each event, which
+ * `publishStatement` or `appendEvents` has stored once for each subscription:
  * 1. `pendingEvents` reads it, if all earlier events of its aggregate are handled or can be handled before it.
  * 2. `beginAttempt` counts the attempt and commits, so that an event whose handler ends the process is parked, too.
  * 3. `lockAttempt` begins a transaction and locks the event, so that no other process handles it.
- * 4. `handle` of its `Reaction` calls the use case, whose adapters write in this transaction.
+ * 4. `handle` of its `Reaction`, which `on` has made, calls the use case, whose adapters write in this transaction.
  * 5. `endAttempt` removes the event, and the transaction commits, so that the event takes effect exactly once.
  *
  * If a step fails, the transaction is rolled back. The event is handled again later, or is parked after its last attempt.
@@ -69,7 +71,7 @@ export class EventRunner {
       for (const [name, byType] of reactions) pauseMs = Math.min(pauseMs, await this.serve(name, byType));
       return pauseMs;
     };
-    this.loops = Promise.all([serveAll, () => this.reportStatus()].map((work) => repeat(this.stopping.signal, () => this.attempt(work))));
+    this.loops = Promise.all([serveAll, () => this.reportStatus()].map((work) => repeat(this.stopping.signal, () => this.runIfOpen(work))));
   }
 
   /** Resolves after the running transaction. */
@@ -79,7 +81,7 @@ export class EventRunner {
   }
 
   /** Runs `work` if the database is open. Like `work`, returns the pause in ms before the next call. */
-  private async attempt(work: () => Promise<number>): Promise<number> {
+  private async runIfOpen(work: () => Promise<number>): Promise<number> {
     try {
       if (this.options.isOpen()) return await work();
     } catch (error) {
@@ -107,7 +109,7 @@ export class EventRunner {
         continue;
       }
       const isLost = event.attempts >= maxAttempts;
-      const outcome = isLost ? { error: new Error(LOST) } : await this.handle(event, reactions.get(event.type) as Reaction);
+      const outcome = isLost ? { error: new Error(LOST) } : await this.attempt(event, reactions.get(event.type) as Reaction);
       // Another process serves the subscription.
       if (outcome === 'taken') return pollMs;
       if (outcome === 'handled') {
@@ -122,28 +124,31 @@ export class EventRunner {
   }
 
   /** Makes an attempt on one connection, so that an attempt is only counted with a connection for its transaction. */
-  private async handle(event: StoredEvent, reaction: Reaction): Promise<Outcome> {
-    const { retryMs, handlerTimeoutMs } = this.options;
+  private async attempt(event: StoredEvent, reaction: Reaction): Promise<Outcome> {
     const runner = this.database.createQueryRunner();
     try {
       const client = (await runner.connect()) as PoolClient;
-      if (!(await beginAttempt(client, event, retryMs))) return 'taken';
-      try {
-        await runner.startTransaction();
-        const transaction = await lockAttempt(client, event, LOCK_TIMEOUT_MS, handlerTimeoutMs);
-        if (transaction !== undefined) {
-          await limitTime(client, handlerTimeoutMs, reaction.handle(runner.manager, event.payload));
-          await endAttempt(client, event, transaction);
-        }
-        await runner.commitTransaction();
-        return transaction === undefined ? 'taken' : 'handled';
-      } catch (error) {
-        // Fails if the connection is lost.
-        await runner.rollbackTransaction().catch(() => undefined);
-        return { error };
-      }
+      return (await beginAttempt(client, event, this.options.retryMs)) ? await this.handle(runner, client, event, reaction) : 'taken';
     } finally {
       await runner.release();
+    }
+  }
+
+  private async handle(runner: QueryRunner, client: PoolClient, event: StoredEvent, reaction: Reaction): Promise<Outcome> {
+    const { handlerTimeoutMs } = this.options;
+    try {
+      await runner.startTransaction();
+      const transaction = await lockAttempt(client, event, LOCK_TIMEOUT_MS, handlerTimeoutMs);
+      if (transaction !== undefined) {
+        await limitTime(client, handlerTimeoutMs, reaction.handle(runner.manager, event.payload));
+        await endAttempt(client, event, transaction);
+      }
+      await runner.commitTransaction();
+      return transaction === undefined ? 'taken' : 'handled';
+    } catch (error) {
+      // Fails if the connection is lost.
+      await runner.rollbackTransaction().catch(() => undefined);
+      return { error };
     }
   }
 

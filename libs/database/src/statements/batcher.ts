@@ -12,60 +12,19 @@ export interface BatcherOptions<Item, Result> {
   readonly slots?: BatchSlots;
 }
 
-/** Time in ms after which a running batch has stalled, for example because it waits for a lock. It then no longer blocks the next one. */
-const STALL_MS = 50;
-/** By default, the connections that the batches of one table may wait with. */
-const MAX_CONNECTIONS = 3;
-
-/** Limits the number of concurrent batches across several batchers. Waiting batchers keep collecting calls. */
-export class BatchSlots {
-  private readonly queue: (() => void)[] = [];
-  private running = 0;
-  private connections = 0;
-
-  /**
-   * @param maxRunning maximum number of batches that have not stalled
-   * @param maxConnections maximum number of all batches, because a stalled one keeps its connection
-   */
-  constructor(
-    private readonly maxRunning: number,
-    private readonly maxConnections = MAX_CONNECTIONS,
-  ) {}
-
-  /** Calls `begin` as soon as a slot is free, in the order of arrival. */
-  acquire(begin: () => void): void {
-    this.queue.push(begin);
-    this.beginNext();
-  }
-
-  stall(): void {
-    this.running--;
-    this.beginNext();
-  }
-
-  release(hasStalled: boolean): void {
-    if (!hasStalled) this.running--;
-    this.connections--;
-    this.beginNext();
-  }
-
-  private beginNext(): void {
-    if (this.running >= this.maxRunning || this.connections >= this.maxConnections) return;
-    const begin = this.queue.shift();
-    if (!begin) return;
-    this.running++;
-    this.connections++;
-    begin();
-  }
-}
-
 interface Call<Item, Result> extends PromiseWithResolvers<Result> {
   readonly item: Item;
 }
 
+/** Time in ms after which a running batch has stalled, for example because it waits for a lock. It then no longer blocks the next one. */
+const STALL_MS = 50;
+
 /**
- * Runs calls in batches. A call runs immediately if no batch is running. Calls that arrive while a batch is running wait for its end, and
- * then run together as the next batch, so each read sees all earlier writes. Calls with the same key share one item.
+ * Runs concurrent calls in batches:
+ * 1. `submit` adds a call to the waiting ones. Calls with the same key share one item.
+ * 2. If no batch is running, `start` waits for a slot, which other batchers may occupy.
+ * 3. `begin` takes the waiting calls, and `run` executes them together. Each read sees all writes that were committed before its call.
+ * 4. The calls that have arrived in the meantime are the next batch. It begins when the running one has ended or stalled.
  */
 export class Batcher<Item, Result> {
   /** The calls of the next batch, by their key. */
@@ -161,5 +120,44 @@ export class Batcher<Item, Result> {
         for (const { reject } of calls) reject(error);
       }
     }
+  }
+}
+
+/** Maximum number of batches that share slots, with the stalled ones, which keep their connections. */
+const MAX_CONNECTIONS = 3;
+
+/** Limits the number of concurrent batches across several batchers. Waiting batchers keep collecting calls. */
+export class BatchSlots {
+  private readonly queue: (() => void)[] = [];
+  private running = 0;
+  private connections = 0;
+
+  /** @param maxRunning maximum number of batches that have not stalled */
+  constructor(private readonly maxRunning: number) {}
+
+  /** Calls `begin` as soon as a slot is free, in the order of arrival. */
+  acquire(begin: () => void): void {
+    this.queue.push(begin);
+    this.beginNext();
+  }
+
+  stall(): void {
+    this.running--;
+    this.beginNext();
+  }
+
+  release(hasStalled: boolean): void {
+    if (!hasStalled) this.running--;
+    this.connections--;
+    this.beginNext();
+  }
+
+  private beginNext(): void {
+    if (this.running >= this.maxRunning || this.connections >= MAX_CONNECTIONS) return;
+    const begin = this.queue.shift();
+    if (!begin) return;
+    this.running++;
+    this.connections++;
+    begin();
   }
 }
