@@ -28,8 +28,8 @@ declare module 'fastify' {
 }
 
 /**
- * Fastify with every hook, in the order in which they run. Guards, pipes and the handler follow (app.module.ts).
- * Created before the container, because the hooks that Nest's adapter adds must run after these.
+ * Fastify with every hook. Hooks of a phase, such as `onRequest`, run in this order, and those on routes last. Guards, pipes and the handler
+ * follow (app.module.ts). Created before the container, because the hooks that Nest's adapter adds must run after these.
  */
 export class HttpServer {
   readonly publicUrl: PublicUrl;
@@ -51,11 +51,9 @@ export class HttpServer {
 
     // First, because a later hook may respond, and its response may be the last one of its connection.
     endConnections(server, this.draining);
-    // Before all hooks that may reject a request, so that rejected requests have a span too.
+    // These three run before all hooks that may reject a request: every error has a span and the request id, and scripts can read it.
     tracing?.traceRequests(server);
-    // Before all hooks that may reject a request, so that every error carries the request id.
     identifyRequests(server);
-    // Before all hooks that may reject a request, so that scripts can read every error.
     if (corsOrigins.length > 0) allowOrigins(server, corsOrigins);
     // Before any hook that trusts the request line or the headers.
     rejectMalformedRequests(server);
@@ -66,7 +64,6 @@ export class HttpServer {
     measureRequests(server, metrics);
     // Reads the body, before the guards run.
     receiveBodies(server, shed);
-    // Last, before the guards.
     shedLoad(server, options, metrics, shed);
   }
 }

@@ -29,7 +29,7 @@ export async function generateMigration(tree: Tree, { name, context }: Migration
     console.log(`
 The migration is registered, and throws until you write it.
 
-  Write        ${folder}/${timestamp}-${name}.ts, up and down
+  Write        ${folder}/${timestamp}-${name}.ts
   Test         npx nx test ${context}-infrastructure
   Read         docs/adding-a-context.md, section Migrations: what a migration may change
 `);
