@@ -38,13 +38,14 @@ const LAYERS = {
     'tool',
   ],
 };
-/** Additional allowed imports: in specs and their support, in the Nest module of a context, in the command-line tool, in the app of an example. */
+/** Additional allowed imports: in specs and their support, in the Nest module and the definition of a context, in the command-line tool, in the app of an example. */
 const EXTRA_IN_TESTS = {
   platform: ['local'],
   infrastructure: ['test-kit', 'local'],
   app: ['test-kit', 'local', 'app', 'client'],
 };
 const EXTRA_IN_MODULES = { http: ['infrastructure'] };
+const EXTRA_IN_DEFINITIONS = { 'http-kit': ['platform'] };
 const EXTRA_IN_CLI = { app: ['app', 'local'] };
 const EXTRA_IN_EXAMPLES = { app: ['app'] };
 
@@ -210,6 +211,7 @@ export default defineConfig(
     },
   },
   { files: ['**/*.module.ts'], rules: boundaries(EXTRA_IN_MODULES) },
+  { files: ['libs/http-kit/src/define-context.ts'], rules: boundaries(EXTRA_IN_DEFINITIONS) },
   {
     files: ['apps/cli/**/*.ts'],
     rules: { ...boundaries(EXTRA_IN_CLI), ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, STATIC_LOCAL_POSTGRES) },

@@ -1,9 +1,10 @@
+import type { Context } from '@animal-store/http-kit';
 import { Clock } from '@animal-store/kernel';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AuthenticationModule } from './authentication/authentication.module.js';
 import { AuthenticationGuard, RateLimitGuard, ScopesGuard } from './authentication/guards.js';
-import { type Context, ContextsModule } from './contexts/contexts.module.js';
+import { ContextsModule } from './contexts/contexts.module.js';
 import { DatabaseModule } from './contexts/database.module.js';
 import { ApiExceptionFilter } from './http/exception.filter.js';
 import { HttpModule } from './http/http.module.js';

@@ -1,11 +1,11 @@
 import 'reflect-metadata';
+import type { Context } from '@animal-store/http-kit';
 import { type Clock, SystemClock } from '@animal-store/kernel';
 import { VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { AppModule } from './app.module.js';
-import type { Context } from './contexts/contexts.module.js';
 import { JsonAdapter } from './http/json-adapter.js';
 import { HttpServer } from './http/http-server.js';
 import { createLogger, NestLogger, type ServiceLogger } from './observability/logger.js';

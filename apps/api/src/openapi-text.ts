@@ -1,5 +1,5 @@
 import { JsonText } from '@animal-store/kernel';
-import { contexts } from './contexts.js';
+import { contexts } from './registered-contexts.js';
 import { describeApp } from './create-app.js';
 import type { Config } from './config/config.js';
 

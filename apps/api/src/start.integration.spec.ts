@@ -4,12 +4,13 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database, MigrationError } from '@animal-store/database';
+import { defineContext } from '@animal-store/http-kit';
 import { query, TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { Client } from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { type Context, contexts } from './contexts.js';
+import { type Context, contexts } from './registered-contexts.js';
 import { useTestApp } from './http/testing/test-app.js';
 import { CLOSE_TIMEOUT_MS, FINISH_TIMEOUT_MS } from './config/config.js';
 import { explain } from './config/startup-errors.js';
@@ -93,11 +94,10 @@ describe('the start', () => {
           await Promise.reject(new Error('not needed'));
         }
       }
-      class Further {
-        static readonly persistence = { schema: 'further', entities: [], migrations: [AddFurther1900000000000] };
-      }
+      class Further {}
       Module({})(Further);
-      const { ready } = await run({}, [...contexts, Further]);
+      const persistence = { schema: 'further', entities: [], migrations: [AddFurther1900000000000] };
+      const { ready } = await run({}, [...contexts, defineContext({ module: Further, persistence })]);
       await ready;
       await query(other.databaseUrl, `DELETE FROM schema_migrations WHERE name = '${AddFurther1900000000000.name}'`);
       return attempts;

@@ -6,7 +6,7 @@ import { sanitiseForTerminal } from '@animal-store/access-domain';
 import { Database, isDatabaseUnavailable, migrateUp } from '@animal-store/database';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { collectDefaultMetrics } from 'prom-client';
-import { type Context, contexts as animalStore } from './contexts.js';
+import { type Context, contexts as animalStore } from './registered-contexts.js';
 import { createApp } from './create-app.js';
 import { Draining } from './http/connection.js';
 import { withDeadline } from './observability/deadline.js';

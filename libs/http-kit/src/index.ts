@@ -1,4 +1,5 @@
 export * from './conditional-requests.js';
+export * from './define-context.js';
 export * from './idempotency-key.js';
 export * from './pages.js';
 export * from './routes.js';

@@ -135,9 +135,10 @@ describe.each([
     ]);
   });
 
-  it('adds one line to the app', () => {
+  it('adds its import and its name to the app', () => {
     expect(addedLines('apps/api/src/registered-contexts.ts')).toEqual([
-      `export { ${Entities}Module } from '@animal-store/${context}-http';`,
+      `import { ${variables}Context } from '@animal-store/${context}-http';`,
+      expect.stringMatching(`^export const contexts: .* = \\[.*petsContext, ${variables}Context\\];$`),
     ]);
     expect(pathsOf('UPDATE').filter((path) => /^(?:apps|libs|tools)\//.test(path))).toEqual([
       'apps/api/src/registered-contexts.ts',
@@ -326,11 +327,9 @@ it.each([
   ['error-codes', 'error-code', 'the client already exports ErrorCode'],
   ['routes', 'route', 'the error code route_not_found already exists'],
   ['large-integers', 'large-integer', 'docs/guides/large-integers.md already exists'],
-  ['deliveries', 'delivery', 'apps/api/src/registered-contexts.ts already exports DeliveriesModule'],
   ['exact-json', 'text-value', 'Generated file already exists'],
 ])('rejects the name %s, which a shared file has', async (name, singular, reason) => {
   const tree = new FsTree(WORKSPACE, false);
-  tree.write('apps/api/src/registered-contexts.ts', `export { DeliveriesModule } from './jobs/deliveries.module.js';\n`);
   await expect(generateContext(tree, { name, singular })).rejects.toThrow(reason);
 });
 

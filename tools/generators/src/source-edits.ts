@@ -30,12 +30,13 @@ export function addExport(source: string, names: string, from: string): string {
   return next ? insertAt(source, next.getStart(), statement) : `${source.trimEnd()}\n${statement}`;
 }
 
-/** Adds an element to the array of the first property with this name. */
+/** Adds an element to the array of the first property or variable with this name. */
 export function addToArray(source: string, property: string, element: string): string {
   let array: ts.ArrayLiteralExpression | undefined;
   const visit = (node: ts.Node): void => {
     if (array) return;
-    if (ts.isPropertyAssignment(node) && node.name.getText() === property && ts.isArrayLiteralExpression(node.initializer)) {
+    const isOwner = (ts.isPropertyAssignment(node) || ts.isVariableDeclaration(node)) && node.name.getText() === property;
+    if (isOwner && node.initializer && ts.isArrayLiteralExpression(node.initializer)) {
       array = node.initializer;
     } else {
       ts.forEachChild(node, visit);
@@ -48,11 +49,11 @@ export function addToArray(source: string, property: string, element: string): s
   return insertAt(source, (elements.at(-1) as ts.Expression).getEnd(), `, ${element}`);
 }
 
-/** Adds a property to the object that is the value of the variable or static member `owner`. */
+/** Adds a property to the object that is the value of the variable or property `owner`. */
 export function addProperty(source: string, owner: string, property: string): string {
   let object: ts.ObjectLiteralExpression | undefined;
   const visit = (node: ts.Node): void => {
-    const isOwner = (ts.isVariableDeclaration(node) || ts.isPropertyDeclaration(node)) && node.name.getText() === owner;
+    const isOwner = (ts.isVariableDeclaration(node) || ts.isPropertyAssignment(node)) && node.name.getText() === owner;
     const value = isOwner && node.initializer && withoutTypes(node.initializer);
     if (value && ts.isObjectLiteralExpression(value)) object ??= value;
     ts.forEachChild(node, visit);

@@ -1,22 +1,20 @@
 import { AuthenticateApiKey } from '@animal-store/access-application';
-import { accessPersistence, createAccessUseCases } from '@animal-store/access-infrastructure';
+import { ApiKeyRepository } from '@animal-store/access-domain';
+import { accessPersistence, TypeOrmApiKeyRepository } from '@animal-store/access-infrastructure';
+import { defineContext, provideUseCase } from '@animal-store/http-kit';
 import { Clock } from '@animal-store/kernel';
 import { Module } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { AuthenticationGuard } from './guards.js';
 
 /** The guard of API keys. Also the module of the context `access`, which has no routes. */
 @Module({
   providers: [
-    {
-      provide: AuthenticateApiKey,
-      inject: [DataSource, Clock],
-      useFactory: (dataSource: DataSource, clock: Clock) => createAccessUseCases(dataSource, clock).authenticateApiKey,
-    },
+    { provide: ApiKeyRepository, useClass: TypeOrmApiKeyRepository },
+    provideUseCase(AuthenticateApiKey, ApiKeyRepository, Clock),
     AuthenticationGuard,
   ],
   exports: [AuthenticationGuard],
 })
-export class AuthenticationModule {
-  static readonly persistence = accessPersistence;
-}
+export class AuthenticationModule {}
+
+export const accessContext = defineContext({ module: AuthenticationModule, persistence: accessPersistence });

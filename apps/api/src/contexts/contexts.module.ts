@@ -1,35 +1,25 @@
-import { eventsPersistence, ExpireIdempotencyKeys, jobsPersistence, type Persistence, type Subscription } from '@animal-store/database';
-import { provideUseCase } from '@animal-store/http-kit';
-import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { eventsPersistence, ExpireIdempotencyKeys, jobsPersistence } from '@animal-store/database';
+import { type Context, defineContext, provideUseCase } from '@animal-store/http-kit';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { DocumentedContext } from '../reference/openapi-document.js';
 import { EventDelivery } from './event-delivery.js';
-import { JobRunner, SCHEDULED_JOBS, type ScheduledJob } from './job-runner.js';
+import { JobRunner, SCHEDULED_JOBS } from './job-runner.js';
 
-/** A Nest module with its persistence in PostgreSQL and its additions to the OpenAPI document. */
-export type Context = Type &
-  DocumentedContext & {
-    readonly persistence: Persistence;
-    /** Scopes that API keys can grant. */
-    readonly scopes?: readonly string[];
-    /** Run by the service in the background. */
-    readonly jobs?: readonly ScheduledJob[];
-    /** Reactions to events of any context. */
-    readonly subscriptions?: readonly Subscription[];
-  };
+@Module({})
+class EventsModule {}
 
 /** The tables of events. */
-@Module({})
-export class EventsModule {
-  static readonly persistence = eventsPersistence;
-}
+export const eventsContext = defineContext({ module: EventsModule, persistence: eventsPersistence });
+
+@Module({ providers: [provideUseCase(ExpireIdempotencyKeys, DataSource)] })
+class JobsModule {}
 
 /** The table of job runs, and the jobs of the platform. */
-@Module({ providers: [provideUseCase(ExpireIdempotencyKeys, DataSource)] })
-export class JobsModule {
-  static readonly persistence = jobsPersistence;
-  static readonly jobs = [{ name: 'idempotency-keys-expire', every: 60_000, useCase: ExpireIdempotencyKeys }];
-}
+export const jobsContext = defineContext({
+  module: JobsModule,
+  persistence: jobsPersistence,
+  jobs: [{ name: 'idempotency-keys-expire', every: 60_000, useCase: ExpireIdempotencyKeys }],
+});
 
 /** The contexts, and what runs for them in the background. */
 @Module({})
@@ -38,7 +28,7 @@ export class ContextsModule {
     const jobs = contexts.flatMap((context) => context.jobs ?? []);
     return {
       module: ContextsModule,
-      imports: [...contexts],
+      imports: contexts.map((context) => context.module),
       providers: [{ provide: SCHEDULED_JOBS, useValue: jobs }, JobRunner, EventDelivery],
     };
   }

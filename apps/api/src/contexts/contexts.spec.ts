@@ -3,9 +3,9 @@ import { provideUseCase, PublicUrl } from '@animal-store/http-kit';
 import { Clock, SystemClock } from '@animal-store/kernel';
 import { PetCatalogue } from '@animal-store/pets-contract';
 import { PetReader } from '@animal-store/pets-domain';
-import { PetsModule } from '@animal-store/pets-http';
+import { petsContext } from '@animal-store/pets-http';
 import { expect, it } from '@jest/globals';
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 
@@ -20,7 +20,7 @@ class OrdersModule {}
 class Root {}
 
 /** Creates an app as AppModule does, without a database. */
-function start(...contexts: (new () => object)[]) {
+function start(...contexts: Type[]) {
   const dataSource = new Database({ url: 'postgres://nowhere', applicationName: 'spec', poolSize: 1, persistence: [] });
   const provided = [
     { provide: DataSource, useValue: dataSource },
@@ -33,8 +33,8 @@ function start(...contexts: (new () => object)[]) {
 
 it('a context injects the port that another context publishes, in any order of registration', async () => {
   for (const contexts of [
-    [OrdersModule, PetsModule],
-    [PetsModule, OrdersModule],
+    [OrdersModule, petsContext.module],
+    [petsContext.module, OrdersModule],
   ]) {
     const app = await start(...contexts);
     expect(app.get(PlaceOrder, { strict: false }).pets).toBe(app.get(PetReader, { strict: false }));

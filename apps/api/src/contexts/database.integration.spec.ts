@@ -1,10 +1,11 @@
 import { appendEvents, Database, on, subscribe } from '@animal-store/database';
+import { defineContext } from '@animal-store/http-kit';
 import { defineEvent } from '@animal-store/kernel';
 import { TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { Client } from 'pg';
-import { contexts } from '../contexts.js';
+import { contexts } from '../registered-contexts.js';
 import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { startTestApp, type TestApp, useTestApp } from '../http/testing/test-app.js';
@@ -169,21 +170,24 @@ describe('with a newer schema', () => {
 const OrderPlaced = defineEvent('orders.order_placed', 'orderId', { orderId: 'int64' });
 
 @Module({})
-class FollowerModule {
-  static readonly persistence = { schema: 'followers', entities: [], migrations: [] };
-  static readonly handled: bigint[] = [];
-  static readonly subscriptions = [
+class FollowerModule {}
+
+const handled: bigint[] = [];
+const followers = defineContext({
+  module: FollowerModule,
+  persistence: { schema: 'followers', entities: [], migrations: [] },
+  subscriptions: [
     subscribe(
       'followers',
       on(OrderPlaced, (manager) => ({
         execute: async ({ orderId }) => {
           await manager.query("UPDATE access.clients SET name = name WHERE name = 'spec'");
-          FollowerModule.handled.push(orderId);
+          handled.push(orderId);
         },
       })),
     ),
-  ];
-}
+  ],
+});
 
 describe('with one connection', () => {
   const lines: string[] = [];
@@ -192,7 +196,7 @@ describe('with one connection', () => {
 
   beforeAll(async () => {
     const logger = createLogger('warn', { write: (line: string) => void lines.push(line) });
-    service = await startTestApp({ env: { DATABASE_POOL_SIZE: '1' }, logger, contexts: [...contexts, FollowerModule] });
+    service = await startTestApp({ env: { DATABASE_POOL_SIZE: '1' }, logger, contexts: [...contexts, followers] });
     key = await service.createKey('pets:read');
   });
   afterAll(() => service.close());
@@ -216,11 +220,11 @@ describe('with one connection', () => {
       for (let i = 0; i < 3; i++) {
         expect(statuses([await get(keyed), await get(keyed, '/health/ready'), await create(keyed, 'Rex')])).toEqual([200, 200, 201]);
       }
-      expect(FollowerModule.handled).toEqual([]);
+      expect(handled).toEqual([]);
     } finally {
       await other.end();
     }
-    await waitFor(() => expect(FollowerModule.handled).toEqual([1n]));
+    await waitFor(() => expect(handled).toEqual([1n]));
   });
 
   it('prepares its statements again if a session has lost them', async () => {

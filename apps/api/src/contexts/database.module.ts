@@ -1,9 +1,9 @@
 import { Database } from '@animal-store/database';
+import type { Context } from '@animal-store/http-kit';
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Observability } from '../observability/observability.js';
 import type { Config } from '../config/config.js';
-import type { Context } from './contexts.module.js';
 import { collectSubscriptions } from './event-delivery.js';
 
 /** PostgreSQL with the tables of all contexts. The service opens it after the start. */

@@ -7,6 +7,7 @@ import {
   type Subscription,
   type SubscriptionStatus,
 } from '@animal-store/database';
+import type { Context } from '@animal-store/http-kit';
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Metrics } from '../observability/metrics.js';
 import type { Config } from '../config/config.js';
@@ -17,7 +18,7 @@ import { StartupError } from '../config/startup-errors.js';
  * @throws StartupError if two have the same name, or if the tables are distributed
  */
 export function collectSubscriptions(
-  contexts: readonly { readonly subscriptions?: readonly Subscription[] }[],
+  contexts: readonly Pick<Context, 'subscriptions'>[],
   { citus }: Pick<Config, 'citus'>,
 ): readonly Subscription[] {
   const subscriptions = contexts.flatMap((each) => each.subscriptions ?? []);

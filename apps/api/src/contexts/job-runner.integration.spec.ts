@@ -1,25 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Database, ExpireIdempotencyKeys, grantStatements, runJob } from '@animal-store/database';
+import { defineContext, type ScheduledJob } from '@animal-store/http-kit';
 import { waitFor } from '@animal-store/local-postgres/testing';
-import { PetsModule } from '@animal-store/pets-http';
+import { petsContext } from '@animal-store/pets-http';
 import { createMigratedDatabase, describeMigrations, useDatabase } from '@animal-store/test-kit';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { type Logger, pino } from 'pino';
 import { DataSource } from 'typeorm';
-import { contexts } from '../contexts.js';
+import { contexts } from '../registered-contexts.js';
 import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { Draining } from '../http/connection.js';
 import { startTestApp } from '../http/testing/test-app.js';
-import { JobRunner, type ScheduledJob } from './job-runner.js';
-import { JobsModule } from './contexts.module.js';
+import { JobRunner } from './job-runner.js';
+import { jobsContext } from './contexts.module.js';
 
-describeMigrations(JobsModule.persistence);
+describeMigrations(jobsContext.persistence);
 
-const database = useDatabase(JobsModule.persistence);
+const database = useDatabase(jobsContext.persistence);
 let runners: JobRunner[];
 let lines: Record<string, unknown>[];
 let work: () => unknown;
@@ -174,13 +175,16 @@ describe('a job of a context', () => {
   }
 
   @Module({ providers: [CountTables] })
-  class CountingModule {
-    static readonly persistence = { schema: 'counting', entities: [], migrations: [] };
-    static readonly jobs = [{ name: 'counting-count', every: 100, useCase: CountTables }];
-  }
+  class CountingModule {}
+
+  const counting = defineContext({
+    module: CountingModule,
+    persistence: { schema: 'counting', entities: [], migrations: [] },
+    jobs: [{ name: 'counting-count', every: 100, useCase: CountTables }],
+  });
 
   it('is run by the app with a database connection until the run has ended', async () => {
-    const service = await startTestApp({ contexts: [...contexts, CountingModule] });
+    const service = await startTestApp({ contexts: [...contexts, counting] });
     await secondStarted.promise;
     await service.close();
     expect(ended).toEqual([{ one: 1 }, { one: 1 }]);
@@ -188,8 +192,8 @@ describe('a job of a context', () => {
 });
 
 it('keys of all contexts are removed after 24 hours, every minute, with no more privileges than the service has', async () => {
-  expect(JobsModule.jobs).toEqual([{ name: 'idempotency-keys-expire', every: 60_000, useCase: ExpireIdempotencyKeys }]);
-  const persistence = [PetsModule.persistence, JobsModule.persistence];
+  expect(jobsContext.jobs).toEqual([{ name: 'idempotency-keys-expire', every: 60_000, useCase: ExpireIdempotencyKeys }]);
+  const persistence = [petsContext.persistence, jobsContext.persistence];
   const created = await createMigratedDatabase(persistence);
   const { url } = created;
   const owner = await new Database({ url, applicationName: 'spec', poolSize: 2, persistence }).initialize();

@@ -1,5 +1,6 @@
-import { Database, describeError, type Job, jobState, repeat, runJob } from '@animal-store/database';
-import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap, type Type } from '@nestjs/common';
+import { Database, describeError, jobState, repeat, runJob } from '@animal-store/database';
+import type { ScheduledJob } from '@animal-store/http-kit';
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { Draining } from '../http/connection.js';
@@ -9,11 +10,6 @@ import { Metrics } from '../observability/metrics.js';
 /** Maximum time between two reads of the state of a job. */
 const MAX_PAUSE_MS = 60_000;
 const START_POLL_MS = 1_000;
-
-/** A job of a context. The use case is a provider of the context's module. */
-export interface ScheduledJob extends Job {
-  readonly useCase: Type<{ execute(): unknown }>;
-}
 
 /** The token of the jobs of all contexts. */
 export const SCHEDULED_JOBS = Symbol('scheduled jobs');

@@ -5,7 +5,7 @@ import { DurablePostgres, waitFor } from '@animal-store/local-postgres/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { contexts } from '../contexts.js';
+import { contexts } from '../registered-contexts.js';
 import { createApp } from '../create-app.js';
 import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';

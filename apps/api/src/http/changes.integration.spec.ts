@@ -1,4 +1,5 @@
 import {
+  defineContext,
   IdParam,
   IfMatch,
   MayBeAbsent,
@@ -11,7 +12,7 @@ import {
   UtcTime,
 } from '@animal-store/http-kit';
 import { DomainError, type Precondition } from '@animal-store/kernel';
-import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Body, ConflictException, Controller, Delete, Get, HttpCode, Module, Patch, Post, Put } from '@nestjs/common';
 import {
   ApiCreatedResponse,
@@ -22,7 +23,7 @@ import {
   ApiPropertyOptional,
   ApiTags,
 } from '@nestjs/swagger';
-import { type Context, contexts } from '../contexts.js';
+import { contexts } from '../registered-contexts.js';
 import { OpenApiDocument } from '../reference/reference.module.js';
 import { useTestApp } from './testing/test-app.js';
 
@@ -127,14 +128,11 @@ class ParcelsController {
 }
 
 @Module({ controllers: [ParcelsController] })
-class ParcelsModule {
-  static readonly persistence = { schema: 'parcels', entities: [], migrations: [] };
-}
+class ParcelsModule {}
 
-(contexts as Context[]).push(ParcelsModule);
+const parcels = defineContext({ module: ParcelsModule, persistence: { schema: 'parcels', entities: [], migrations: [] } });
 const ORIGIN = 'https://app.example.com';
-const service = useTestApp(['parcels:write'], { env: { CORS_ORIGINS: ORIGIN } });
-afterAll(() => void (contexts as Context[]).pop());
+const service = useTestApp(['parcels:write'], { env: { CORS_ORIGINS: ORIGIN }, contexts: [...contexts, parcels] });
 
 beforeEach(() => {
   stored = { id: ID, label: 'first', note: 'fragile' };

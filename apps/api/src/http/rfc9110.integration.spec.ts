@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { connect, type Server } from 'node:net';
 import { Writable } from 'node:stream';
-import { Public, Revalidated } from '@animal-store/http-kit';
+import { defineContext, Public, Revalidated } from '@animal-store/http-kit';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { describe, expect, it } from '@jest/globals';
 import { Controller, Delete, Get, Header, HttpCode, type MessageEvent, Module, Patch, Post, Put, Res, Sse } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { interval, map, type Observable, take } from 'rxjs';
-import { contexts } from '../contexts.js';
+import { contexts } from '../registered-contexts.js';
 import { Metrics } from '../observability/metrics.js';
 import { RawConnection } from './testing/raw-connection.js';
 import { createLogger, useTestApp } from './testing/test-app.js';
@@ -85,16 +85,16 @@ class ThingsController {
 }
 
 @Module({ controllers: [ThingsController] })
-class ThingsModule {
-  static readonly persistence = { schema: 'things', entities: [], migrations: [] };
-}
+class ThingsModule {}
+
+const things = defineContext({ module: ThingsModule, persistence: { schema: 'things', entities: [], migrations: [] } });
 
 /** Per minute and address. */
 const FAILED_AUTHENTICATIONS = 600;
 
 const lines: string[] = [];
 const logger = createLogger('info', new Writable({ write: (line: Buffer, _encoding, done) => done(void lines.push(line.toString())) }));
-const service = useTestApp(['things:read'], { contexts: [...contexts, ThingsModule], logger });
+const service = useTestApp(['things:read'], { contexts: [...contexts, things], logger });
 const open = () => RawConnection.open(Number(new URL(service.url).port));
 
 const HOST = 'Host: x\r\n';

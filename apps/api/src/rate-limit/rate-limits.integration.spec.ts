@@ -1,9 +1,9 @@
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
-import { RateLimit, RequireScopes } from '@animal-store/http-kit';
-import { afterAll, expect, it } from '@jest/globals';
+import { defineContext, RateLimit, RequireScopes } from '@animal-store/http-kit';
+import { expect, it } from '@jest/globals';
 import { Controller, Get, Module } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
-import { type Context, contexts } from '../contexts.js';
+import { contexts } from '../registered-contexts.js';
 import { useTestApp } from '../http/testing/test-app.js';
 import { RateLimits } from './rate-limits.js';
 
@@ -19,17 +19,15 @@ class LimitedController {
 }
 
 @Module({ controllers: [LimitedController] })
-class LimitedModule {
-  static readonly persistence = { schema: 'limited', entities: [], migrations: [] };
-}
+class LimitedModule {}
 
 // Another context with a policy, for the app of this file.
-(contexts as Context[]).push(LimitedModule);
+const limited = defineContext({ module: LimitedModule, persistence: { schema: 'limited', entities: [], migrations: [] } });
 /** No server listens on the port of Redis, so requests are counted in the process. */
 const service = useTestApp(['pets:read'], {
+  contexts: [...contexts, limited],
   env: { RATE_LIMIT: '4', REDIS_URL: 'redis://127.0.0.1:1', TRUSTED_PROXIES: '127.0.0.0/8,10.0.0.0/8' },
 });
-afterAll(() => void (contexts as Context[]).pop());
 
 const FAILURES = 600;
 const SECONDS = '(?:60|[1-5]?[0-9])';

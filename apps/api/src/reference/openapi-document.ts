@@ -1,5 +1,6 @@
 import { INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
 import {
+  type Context,
   type Deprecation,
   EXTENSIONS,
   INTERNAL_EXTENSIONS,
@@ -47,18 +48,11 @@ type Operation = PublishedOperation & {
 
 export type ServerAddresses = Pick<Config, 'publicBaseUrl' | 'stagingBaseUrl' | 'docsUrl'>;
 
-/** Additions of a context to the document. */
-export interface DocumentedContext {
-  readonly tag?: { readonly name: string; readonly description: string };
-  /** Named schemas that no class declares. */
-  readonly schemas?: Schemas;
-}
-
 /** Creates the OpenAPI 3.1 document of `/v1` from the decorators and the error catalogue. */
 export function createOpenApiDocument(
   app: INestApplication,
   { publicBaseUrl, stagingBaseUrl, docsUrl }: ServerAddresses,
-  contexts: readonly DocumentedContext[],
+  contexts: readonly Context[],
 ): OpenAPIObject {
   const server = publicBaseUrl === undefined ? 'The server that serves this document' : 'Production';
   const service: Omit<OpenAPIObject, 'paths'> = {

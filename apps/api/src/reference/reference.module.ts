@@ -1,9 +1,9 @@
-import { Public, Revalidated } from '@animal-store/http-kit';
+import { type Context, Public, Revalidated } from '@animal-store/http-kit';
 import { JsonText } from '@animal-store/kernel';
 import { Controller, type DynamicModule, Get, type INestApplication, Module, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiExcludeController, type OpenAPIObject } from '@nestjs/swagger';
 import { DocsController } from './docs.controller.js';
-import { createOpenApiDocument, type DocumentedContext, type ServerAddresses } from './openapi-document.js';
+import { createOpenApiDocument, type ServerAddresses } from './openapi-document.js';
 
 /** The OpenAPI document of an app. */
 export class OpenApiDocument {
@@ -12,7 +12,7 @@ export class OpenApiDocument {
 
   constructor(
     private readonly addresses: ServerAddresses,
-    private readonly contexts: readonly DocumentedContext[],
+    private readonly contexts: readonly Context[],
   ) {}
 
   /** Call once, before the first use. */
@@ -47,7 +47,7 @@ class OpenApiController {
 /** The OpenAPI document, and the pages below `/docs`. */
 @Module({ controllers: [OpenApiController, DocsController] })
 export class ReferenceModule {
-  static forRoot(addresses: ServerAddresses, contexts: readonly DocumentedContext[]): DynamicModule {
+  static forRoot(addresses: ServerAddresses, contexts: readonly Context[]): DynamicModule {
     const document = new OpenApiDocument(addresses, contexts);
     return { module: ReferenceModule, providers: [{ provide: OpenApiDocument, useValue: document }] };
   }

@@ -1,5 +1,5 @@
-import { AuthenticationModule, type Context, EventsModule, JobsModule } from '@animal-store/api/contexts';
-import { PetsModule } from '@animal-store/pets-http';
-import { VisitsModule } from '@animal-store/visits-http';
+import { type Context, platformContexts } from '@animal-store/api/contexts';
+import { petsContext } from '@animal-store/pets-http';
+import { visitsContext } from '@animal-store/visits-http';
 
-export const contexts: readonly Context[] = [AuthenticationModule, EventsModule, JobsModule, PetsModule, VisitsModule];
+export const contexts: readonly Context[] = [...platformContexts, petsContext, visitsContext];

@@ -1,1 +1,1 @@
-export { VisitsModule } from './visits.module.js';
+export { visitsContext } from './visits.module.js';

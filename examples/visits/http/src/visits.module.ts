@@ -1,4 +1,4 @@
-import { provideUseCase } from '@animal-store/http-kit';
+import { defineContext, provideUseCase } from '@animal-store/http-kit';
 import { Clock } from '@animal-store/kernel';
 import { PetCatalogue } from '@animal-store/pets-contract';
 import {
@@ -39,15 +39,17 @@ import { VisitsController } from './visits.controller.js';
     provideUseCase(ListTreatments, TreatmentRepository, VisitReader),
   ],
 })
-export class VisitsModule {
-  static readonly persistence = visitsPersistence;
-  static readonly scopes = ['visits:read', 'visits:write'] as const;
-  static readonly jobs = [{ name: 'visits-cancel-overdue', every: 3_600_000, useCase: CancelOverdueVisits }];
-  static readonly subscriptions = visitsSubscriptions;
-  static readonly tag = { name: 'visits', description: 'The appointment book of a veterinary practice.' } as const;
-  /** Named schemas of the OpenAPI document that have no class. */
-  static readonly schemas = {
+class VisitsModule {}
+
+export const visitsContext = defineContext({
+  module: VisitsModule,
+  persistence: visitsPersistence,
+  scopes: ['visits:read', 'visits:write'],
+  jobs: [{ name: 'visits-cancel-overdue', every: 3_600_000, useCase: CancelOverdueVisits }],
+  subscriptions: visitsSubscriptions,
+  tag: { name: 'visits', description: 'The appointment book of a veterinary practice.' },
+  schemas: {
     Visits: { type: 'array', items: { $ref: '#/components/schemas/Visit' } },
     Treatments: { type: 'array', items: { $ref: '#/components/schemas/Treatment' } },
-  } as const;
-}
+  },
+});

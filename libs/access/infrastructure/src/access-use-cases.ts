@@ -8,7 +8,7 @@ import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
 export type AccessUseCases = ReturnType<typeof createAccessUseCases>;
 
 /** Creates the use cases on a DataSource with `accessPersistence`, which may connect later. The operator is for the audit trail. */
-export function createAccessUseCases(dataSource: DataSource, clock: Clock = new SystemClock(), operator = 'unknown') {
+export function createAccessUseCases(dataSource: DataSource, clock: Clock = new SystemClock(), operator?: string) {
   const keys = new TypeOrmApiKeyRepository(dataSource, operator);
   return {
     manageApiKeys: new ManageApiKeys(keys, clock),

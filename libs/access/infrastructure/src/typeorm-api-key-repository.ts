@@ -12,7 +12,8 @@ import {
   type RotatedApiKey,
 } from '@animal-store/access-domain';
 import { Batcher, retryRead } from '@animal-store/database';
-import type { DataSource, EntityManager, SelectQueryBuilder } from 'typeorm';
+import { Injectable, Optional } from '@nestjs/common';
+import { DataSource, type EntityManager, type SelectQueryBuilder } from 'typeorm';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { AuditEventEntity } from './audit-event.entity.js';
 import { ClientEntity } from './client.entity.js';
@@ -21,13 +22,15 @@ const MINUTE_MS = 60_000;
 /** Maximum number of hashes per query. */
 const MAX_FINDS = 100;
 
+@Injectable()
 export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   /** Concurrent calls share a query, so a flood of unknown keys does not use up the connections. */
   private readonly finds = new Batcher<string, ApiKey | undefined>({ maxSize: MAX_FINDS, run: (hashes) => this.findAll(hashes) });
 
+  /** @param operator for the audit trail */
   constructor(
     private readonly dataSource: DataSource,
-    private readonly operator: string,
+    @Optional() private readonly operator = 'unknown',
   ) {
     super();
   }

@@ -1,1 +1,1 @@
-export { PetsModule } from './pets.module.js';
+export { petsContext } from './pets.module.js';

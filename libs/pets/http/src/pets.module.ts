@@ -1,4 +1,4 @@
-import { provideUseCase } from '@animal-store/http-kit';
+import { defineContext, provideUseCase } from '@animal-store/http-kit';
 import { CreatePet, GetPet, ListPets } from '@animal-store/pets-application';
 import { PetCatalogue } from '@animal-store/pets-contract';
 import { PetReader, PetRepository } from '@animal-store/pets-domain';
@@ -21,12 +21,12 @@ import { PetsController } from './pets.controller.js';
   // What other contexts may inject.
   exports: [PetCatalogue],
 })
-export class PetsModule {
-  static readonly persistence = petsPersistence;
-  static readonly scopes = ['pets:read', 'pets:write'] as const;
-  static readonly tag = { name: 'pets', description: 'The catalogue of animals.' } as const;
-  /** Named schemas of the OpenAPI document that have no class. */
-  static readonly schemas = {
-    Pets: { type: 'array', items: { $ref: '#/components/schemas/Pet' } },
-  } as const;
-}
+class PetsModule {}
+
+export const petsContext = defineContext({
+  module: PetsModule,
+  persistence: petsPersistence,
+  scopes: ['pets:read', 'pets:write'],
+  tag: { name: 'pets', description: 'The catalogue of animals.' },
+  schemas: { Pets: { type: 'array', items: { $ref: '#/components/schemas/Pet' } } },
+});

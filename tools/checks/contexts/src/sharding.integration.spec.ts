@@ -10,7 +10,7 @@ import {
   migrateUp,
 } from '@animal-store/database';
 import { createTestDatabase, waitFor } from '@animal-store/local-postgres/testing';
-import { PetsModule } from '@animal-store/pets-http';
+import { petsContext } from '@animal-store/pets-http';
 import { useDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
@@ -158,7 +158,7 @@ describe('Citus', () => {
 describe('without the extension', () => {
   it('CITUS=on migrates and reports that nothing is distributed; off sends no statement about Citus', async () => {
     const database = await createTestDatabase();
-    const options = { url: database.url, applicationName: 'spec', poolSize: 1, persistence: [PetsModule.persistence] };
+    const options = { url: database.url, applicationName: 'spec', poolSize: 1, persistence: [petsContext.persistence] };
     const queriesCitus = () => [...sent].some((sql) => sql.includes('citus'));
     for (const citus of [false, true]) {
       const onDistributed = jest.fn();
@@ -173,7 +173,7 @@ describe('without the extension', () => {
 });
 
 describe('finds a constraint that Citus rejects:', () => {
-  const database = useDatabase(PetsModule.persistence);
+  const database = useDatabase(petsContext.persistence);
 
   it.each([
     ['ALTER TABLE pets.pets ADD CONSTRAINT pets_name_key UNIQUE (name)', 'pets.pets_name_key is unique across shards'],

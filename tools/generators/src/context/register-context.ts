@@ -1,6 +1,6 @@
 import { type Tree, updateJson } from '@nx/devkit';
 import type { ContextNames, ResourceNames } from '../names.ts';
-import { addImport, addLine, exportsOf } from '../source-edits.ts';
+import { addImport, addLine, addToArray, exportsOf } from '../source-edits.ts';
 import { editFile, readText } from '../tree.ts';
 
 interface Library {
@@ -40,11 +40,10 @@ interface TsConfig {
 
 /** @throws Error if a shared file already has a name of the context */
 export function assertFree(tree: Tree, names: ContextNames): void {
-  const { context, code, Entities } = names;
+  const { context, code } = names;
   const rejected = `"${context}" cannot be the name of a context`;
   const rejection = (reason: string) => new Error(`${rejected}: ${reason}`);
   assertFreeInClient(tree, names, rejected);
-  if (exportsOf(readText(tree, CONTEXTS)).includes(`${Entities}Module`)) throw rejection(`${CONTEXTS} already exports ${Entities}Module`);
   if (readText(tree, ERRORS).includes(`### \`${code}_not_found\`\n`)) throw rejection(`the error code ${code}_not_found already exists`);
   if (tree.exists(guideOf(context))) throw rejection(`${guideOf(context)} already exists`);
 }
@@ -58,9 +57,9 @@ export function assertFreeInClient(tree: Tree, { Entity, Entities }: ResourceNam
 
 /** Adds the entries of a context to the files that all contexts share. */
 export function registerContext(tree: Tree, names: ContextNames, description = `${names.texts}, which clients create, list and get`): void {
-  const { context, code, text, Entities } = names;
+  const { context, code, text, variables } = names;
   editFile(tree, CONTEXTS, (source) =>
-    addLine(source, `export { ${Entities}Module } from '@animal-store/${context}-http';`, /^export .* from '@animal-store\//),
+    addToArray(addImport(source, `${variables}Context`, `@animal-store/${context}-http`), 'contexts', `${variables}Context`),
   );
   addReferences(tree, 'apps/api/tsconfig.json', `../../libs/${context}/http`);
   addReferences(tree, 'tsconfig.json', ...LIBRARIES.map(({ layer }) => `./libs/${context}/${layer}`));

@@ -108,7 +108,7 @@ describe('in a copy of the workspace', () => {
       .split('\n')
       .filter((line) => !line.endsWith('\tlibs/client/src/openapi.generated.ts'));
     expect(lines.filter((line) => /\t(?:libs|tools|apps\/[^/]+\/src)\//.test(line))).toEqual([
-      `${String(CONTEXTS.length)}\t0\tapps/api/src/registered-contexts.ts`,
+      `${String(CONTEXTS.length + 1)}\t1\tapps/api/src/registered-contexts.ts`,
       `${String(3 * CONTEXTS.length)}\t0\tlibs/client/src/animal-store.ts`,
       `${String(CONTEXTS.length + 1)}\t0\tlibs/client/src/index.ts`,
     ]);

@@ -5,7 +5,7 @@ import type { Clock } from '@animal-store/kernel';
 import { createMigratedDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type Context, contexts as registered } from '../../contexts.js';
+import { type Context, contexts as registered } from '../../registered-contexts.js';
 import { createApp } from '../../create-app.js';
 import { createLogger, type ServiceLogger } from '../../observability/logger.js';
 import { readConfig } from '../../config/config.js';

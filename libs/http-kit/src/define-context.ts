@@ -1,0 +1,30 @@
+import type { Job, Persistence, Subscription } from '@animal-store/database';
+import type { Type } from '@nestjs/common';
+import type { OpenAPIObject } from '@nestjs/swagger';
+
+/** A job of a context. The use case is a provider of the context's module. */
+export interface ScheduledJob extends Job {
+  readonly useCase: Type<{ execute(): unknown }>;
+}
+
+/** What a context adds to the service, to its OpenAPI document and to the command-line tool. */
+export interface Context {
+  /** The Nest module with the controllers and providers of the context. */
+  readonly module: Type;
+  readonly persistence: Persistence;
+  /** Scopes that API keys can grant. */
+  readonly scopes?: readonly string[];
+  /** Run by the service in the background. */
+  readonly jobs?: readonly ScheduledJob[];
+  /** Reactions to events of any context. */
+  readonly subscriptions?: readonly Subscription[];
+  /** The group of the context's operations in the OpenAPI document. */
+  readonly tag?: { readonly name: string; readonly description: string };
+  /** Named schemas of the OpenAPI document that no class declares. */
+  readonly schemas?: NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+}
+
+/** Defines a context. `registered-contexts.ts` of the API lists those that the service serves. */
+export function defineContext(definition: Context): Context {
+  return definition;
+}
