@@ -44,7 +44,7 @@ async function compose({
   const server = new HttpServer(config, observability);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.with({ config, contexts, clock, observability, server }),
-    new JsonAdapter(server.fastify),
+    new JsonAdapter(server.fastify, logger),
     {
       bodyParser: false,
       logger: new NestLogger(logger),

@@ -18,15 +18,15 @@ import { createdHeaders, IDEMPOTENCY_KEY_SCHEMA, RequestIdempotencyKey } from '.
 import { IfMatch, Revalidated, REVALIDATION_HEADERS, SendsEntityTag } from './conditional-requests.js';
 import { PageQueryOf } from './pages.js';
 import {
+  AUTHORIZATION,
   Deprecated,
   EXTENSIONS,
   INTERNAL_EXTENSIONS,
   INVALID_REQUEST,
   Public,
-  PUBLIC,
   RATE_LIMIT,
   RateLimit,
-  REQUIRED_SCOPES,
+  ReceivesBytes,
   RequireScopes,
   Throws,
 } from './routes.js';
@@ -75,6 +75,10 @@ class ToysController {
     precondition = given;
   }
 
+  @Put('photo')
+  @ReceivesBytes({ type: ['image/png', 'image/webp'], maxBytes: 100 })
+  setPhoto(): void {}
+
   @Patch('strictly')
   changeStrictly(@IfMatch({ required: true }) given: Precondition): void {
     precondition = given;
@@ -114,8 +118,9 @@ const metadata = (name: symbol, method: 'list' | 'create' | 'replace'): unknown 
 
 describe('the decorators of an operation', () => {
   it('set what guards read', () => {
-    expect([metadata(PUBLIC, 'list'), metadata(PUBLIC, 'create')]).toEqual([true, undefined]);
-    expect([metadata(REQUIRED_SCOPES, 'list'), metadata(REQUIRED_SCOPES, 'create')]).toEqual([undefined, ['toys:read', 'toys:write']]);
+    expect((['list', 'create', 'replace'] as const).map((method) => metadata(AUTHORIZATION, method))).toEqual([
+      ...['public', ['toys:read', 'toys:write'], undefined],
+    ]);
     expect([metadata(RATE_LIMIT, 'replace'), metadata(RATE_LIMIT, 'create')]).toEqual([POLICY, undefined]);
   });
 
@@ -194,6 +199,15 @@ describe('the decorators of an operation', () => {
       [INTERNAL_EXTENSIONS.throws]: [INVALID_REQUEST, BROKEN],
       'x-required-scopes': ['toys:read', 'toys:write'],
     });
+  });
+
+  it('document a body of bytes, and that no key is required', () => {
+    const schema = { type: 'string', format: 'binary', minLength: 1, maxLength: 100 };
+    expect(document.paths['/toys/photo']?.put).toMatchObject({
+      requestBody: { required: true, content: { 'image/png': { schema }, 'image/webp': { schema } } },
+      [INTERNAL_EXTENSIONS.acceptedBytes]: { types: ['image/png', 'image/webp'], maxBytes: 100 },
+    });
+    expect(document.paths['/toys']?.get).toMatchObject({ [EXTENSIONS.scopes]: [] });
   });
 
   it('document no Location of a resource without a URL', () => {

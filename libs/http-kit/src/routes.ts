@@ -12,7 +12,7 @@ import {
 } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants';
-import { ApiExtension } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiExtension } from '@nestjs/swagger';
 import type { FastifyContextConfig, FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
@@ -25,6 +25,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Announced in every response of the route. */
     deprecation?: Deprecation;
+    /** The body of the route, if it is bytes instead of JSON. */
+    acceptedBytes?: AcceptedBytes;
   }
 }
 
@@ -63,6 +65,7 @@ export const EXTENSIONS = { scopes: 'x-required-scopes', rateLimit: 'x-rate-limi
 
 /** What only the generation of the OpenAPI document reads. It removes these extensions. */
 export const INTERNAL_EXTENSIONS = {
+  acceptedBytes: 'x-accepted-bytes',
   deprecation: 'x-deprecation',
   entityTag: 'x-entity-tag',
   precondition: 'x-precondition',
@@ -70,27 +73,47 @@ export const INTERNAL_EXTENSIONS = {
   throws: 'x-throws',
 } as const;
 
-export const PUBLIC = Symbol('public');
-export const REQUIRED_SCOPES = Symbol('requiredScopes');
+/** The metadata of `@Public` and `@RequireScopes`. That of a handler replaces that of its class. */
+export const AUTHORIZATION = Symbol('authorization');
 
-/** Allows requests without an API key. A route with neither this nor `@RequireScopes` rejects all requests. */
-export const Public = (): MethodDecorator & ClassDecorator => SetMetadata(PUBLIC, true);
+/** Allows requests without an API key, which are limited per address. A route with neither this nor `@RequireScopes` rejects all requests. */
+export const Public = (): MethodDecorator & ClassDecorator =>
+  applyDecorators(SetMetadata(AUTHORIZATION, 'public'), ApiExtension(EXTENSIONS.scopes, []));
 
 /** Requires that the API key of the request has all of these scopes. */
 export const RequireScopes = (...scopes: [string, ...string[]]): MethodDecorator & ClassDecorator =>
-  applyDecorators(SetMetadata(REQUIRED_SCOPES, scopes), ApiExtension(EXTENSIONS.scopes, scopes));
+  applyDecorators(SetMetadata(AUTHORIZATION, scopes), ApiExtension(EXTENSIONS.scopes, scopes));
 
 export const RATE_LIMIT = Symbol('rateLimit');
 
 export interface RateLimitPolicy {
-  /** Shown in the `RateLimit` headers. All routes with the same name share one count per client. */
+  /** Shown in the `RateLimit` headers. All routes with the same name share one count per client, or per address on public routes. */
   readonly name: string;
   readonly requestsPerMinute: number;
 }
 
-/** Limits the requests of each client to a route, or to all routes of a controller, in addition to the policy `default`. */
+/** Limits the requests of each client to a route, or to all routes of a controller, in addition to the policy `default`. Public routes count addresses. */
 export const RateLimit = (policy: RateLimitPolicy): MethodDecorator & ClassDecorator =>
   applyDecorators(SetMetadata(RATE_LIMIT, policy), ApiExtension(EXTENSIONS.rateLimit, policy));
+
+export interface AcceptedBytes {
+  readonly types: readonly string[];
+  readonly maxBytes: number;
+}
+
+/**
+ * Receives a body of bytes, such as a PDF, instead of JSON: `@Body() pdf: Buffer`. It is read after the guards have accepted the request.
+ * @param type the accepted media types, such as `application/pdf`
+ */
+export function ReceivesBytes({ type, maxBytes }: { type: string | readonly string[]; maxBytes: number }): MethodDecorator {
+  const acceptedBytes: AcceptedBytes = { types: [type].flat(), maxBytes };
+  return applyDecorators(
+    ExtendRouteConfig({ acceptedBytes }),
+    ApiConsumes(...acceptedBytes.types),
+    ApiBody({ schema: { type: 'string', format: 'binary', minLength: 1, maxLength: maxBytes } }),
+    ApiExtension(INTERNAL_EXTENSIONS.acceptedBytes, acceptedBytes),
+  );
+}
 
 export const INVALID_REQUEST = {
   code: 'invalid_request',

@@ -102,7 +102,7 @@ export class OpenApiConformance {
     if (documented.length === 0) return text === '' ? [] : [`there is a body: ${text.slice(0, 100)}`];
     const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? 'none';
     if (!documented.includes(type)) return [`the content type ${type} is not documented`];
-    return method === 'HEAD' ? [] : this.bodyViolations([...pointer, 'content', type, 'schema'], text);
+    return method === 'HEAD' || !type.endsWith('json') ? [] : this.bodyViolations([...pointer, 'content', type, 'schema'], text);
   }
 
   private bodyViolations(pointer: readonly string[], text: string): string[] {

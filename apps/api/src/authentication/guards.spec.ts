@@ -7,7 +7,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
 import { RateLimits } from '../rate-limit/rate-limits.js';
 import { guardContext } from '../http/testing/guard-context.js';
-import { AuthenticationGuard, ScopesGuard } from './guards.js';
+import { AuthenticationGuard, Operational, ScopesGuard } from './guards.js';
 
 class Pets {
   @Public()
@@ -53,7 +53,7 @@ it('requires no key on a public route', () => {
   expect(guardWithoutClients.canActivate(context)).toBe(true);
   expect(guardWith(() => principal, { hasOpened: false }).canActivate(context)).toBe(true);
   expect(request).not.toHaveProperty('principal');
-  expect(request).not.toHaveProperty('operation');
+  expect(request).toMatchObject({ operation: 'open' });
 });
 
 it('rejects all other requests before the database is connected', () => {
@@ -137,6 +137,19 @@ class Shops {
   }
 }
 
+@Operational()
+class Probes {
+  live() {
+    return undefined;
+  }
+}
+
+it('requires no key for what is not an operation, and gives it no name', () => {
+  const { context, request } = guardContext(Probes, 'live');
+  expect([guardWithoutClients.canActivate(context), scopesGuard.canActivate(context)]).toEqual([true, true]);
+  expect(request).not.toHaveProperty('operation');
+});
+
 @RequireScopes('orders:read')
 class Orders {
   inherited() {
@@ -153,6 +166,18 @@ class Orders {
     return undefined;
   }
 }
+
+@Public()
+class Catalogue {
+  @RequireScopes('orders:read')
+  closed() {
+    return undefined;
+  }
+}
+
+it('prefers the scopes of a handler to @Public of its class', () => {
+  expect(() => scopesGuard.canActivate(guardContext(Catalogue, 'closed').context)).toThrow();
+});
 
 /** As a second version of a controller may. */
 @RequireScopes('orders.v2:read')

@@ -1,14 +1,18 @@
 import { AuthenticateApiKey } from '@animal-store/access-application';
 import { INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
 import { Database } from '@animal-store/database';
-import { PUBLIC, RATE_LIMIT, type RateLimitPolicy, REQUIRED_SCOPES } from '@animal-store/http-kit';
+import { AUTHORIZATION, RATE_LIMIT, type RateLimitPolicy } from '@animal-store/http-kit';
 import { DomainError, type Principal } from '@animal-store/kernel';
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { Count } from '../rate-limit/counter.js';
+import { addressBucket } from '../rate-limit/address-group.js';
 import { type ClientLimit, rateLimitedError, RateLimits } from '../rate-limit/rate-limits.js';
+
+/** Allows requests without an API key and without a limit to what is not an operation of the API, such as a probe. */
+export const Operational = (): ClassDecorator => SetMetadata(AUTHORIZATION, 'operational');
 
 const CHALLENGE = 'Bearer realm="animal-store"';
 // RFC 9110, section 11.1: the scheme is case-insensitive.
@@ -27,9 +31,10 @@ export class AuthenticationGuard implements CanActivate {
     // Unlike switchToHttp(), this creates no closures.
     const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
     const { authorization, operation } = routeOf(context);
-    if (authorization === 'public') return true;
+    if (authorization === 'operational') return true;
     // For logs and metrics: no earlier hook knows the handler.
     request.operation = operation;
+    if (authorization === 'public') return true;
     if (!this.database.hasOpened) throw new DomainError(SERVICE_UNAVAILABLE);
     const key = BEARER.exec(request.headers.authorization ?? '')?.[1];
     try {
@@ -66,27 +71,30 @@ export class AuthenticationGuard implements CanActivate {
   }
 }
 
-/** Counts each request of a client and sets the RateLimit headers. Requests without a client have no quota. */
+/** Counts each request of a client, or of an address on a public route, and sets the RateLimit headers. */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
   constructor(private readonly rateLimits: RateLimits) {}
 
   canActivate(context: ExecutionContext): true | Promise<true> {
-    const [{ principal }, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
-    if (!principal) return true;
-    const limit = this.rateLimits.limitOfClient(principal.rateLimit);
-    const { rateLimit } = routeOf(context);
+    const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
+    const { authorization, rateLimit } = routeOf(context);
+    if (authorization === 'operational') return true;
+    const { principal } = request;
+    // Buckets of addresses and identifiers of clients are numbers.
+    const key = principal?.clientId ?? `address-${addressBucket(request.ip)}`;
+    const limit = this.rateLimits.limitOfClient(principal?.rateLimit);
     const policy = rateLimit && this.rateLimits.limitOfPolicy(rateLimit);
-    if (policy) return this.countAll(principal.clientId, limit ? [limit, policy] : [policy], reply);
+    if (policy) return this.countAll(key, limit ? [limit, policy] : [policy], reply);
     if (!limit) return true;
     // Only with Redis, the result is a promise, which costs Nest an await.
-    const count = limit.counter.add(principal.clientId);
+    const count = limit.counter.add(key);
     return count instanceof Promise ? count.then((counted) => admit(limit, counted, reply)) : admit(limit, count, reply);
   }
 
   /** Counts the request for every limit, also if one of them is exceeded. */
-  private async countAll(clientId: bigint, limits: readonly ClientLimit[], reply: FastifyReply): Promise<true> {
-    const counts = await Promise.all(limits.map(async (limit) => ({ limit, count: await limit.counter.add(clientId) })));
+  private async countAll(key: bigint | string, limits: readonly ClientLimit[], reply: FastifyReply): Promise<true> {
+    const counts = await Promise.all(limits.map(async (limit) => ({ limit, count: await limit.counter.add(key) })));
     reply.header('ratelimit-policy', limits.map(({ policy }) => policy).join(', '));
     reply.header('ratelimit', counts.map(({ limit, count }) => limit.describe(count)).join(', '));
     const exceeded = counts.filter(({ limit, count }) => count.points > limit.rateLimit).map(({ count }) => count);
@@ -107,7 +115,7 @@ function admit(limit: ClientLimit, count: Count, reply: FastifyReply): true {
 export class ScopesGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
     const { authorization: required } = routeOf(context);
-    if (required === 'public') return true;
+    if (typeof required === 'string') return true;
     const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
     const granted = request.principal?.scopes ?? [];
     if (required.length > 0 && required.every((scope) => granted.includes(scope))) return true;
@@ -117,8 +125,8 @@ export class ScopesGuard implements CanActivate {
 }
 
 interface Route {
-  /** `public`, or the required scopes. Empty if the route declares nothing; ScopesGuard rejects such routes. */
-  readonly authorization: 'public' | readonly string[];
+  /** The required scopes, unless no key is. Empty if the route declares nothing; ScopesGuard rejects such routes. */
+  readonly authorization: 'operational' | 'public' | readonly string[];
   /** The name of the handler, for logs and metrics. */
   readonly operation: string;
   /** The policy of `@RateLimit`. */
@@ -137,10 +145,8 @@ function routeOf(context: ExecutionContext): Route {
   const known = routes.get(controller)?.get(handler);
   if (known) return known;
   const targets = [handler, controller];
-  const isPublic = reflector.getAllAndOverride<boolean | undefined>(PUBLIC, targets);
-  const scopes = reflector.getAllAndOverride<readonly string[] | undefined>(REQUIRED_SCOPES, targets) ?? [];
   const route: Route = {
-    authorization: isPublic ? 'public' : scopes,
+    authorization: reflector.getAllAndOverride<Route['authorization'] | undefined>(AUTHORIZATION, targets) ?? [],
     operation: handler.name,
     rateLimit: reflector.getAllAndOverride<RateLimitPolicy | undefined>(RATE_LIMIT, targets),
   };

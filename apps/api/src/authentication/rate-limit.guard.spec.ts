@@ -1,11 +1,13 @@
 import { RateLimit } from '@animal-store/http-kit';
 import type { Principal } from '@animal-store/kernel';
 import { describe, expect, it, jest } from '@jest/globals';
+import type { FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import { guardContext } from '../http/testing/guard-context.js';
 import { MemoryCounter } from '../rate-limit/counter.js';
+import { addressBucket } from '../rate-limit/address-group.js';
 import { RateLimits } from '../rate-limit/rate-limits.js';
-import { RateLimitGuard } from './guards.js';
+import { Operational, RateLimitGuard } from './guards.js';
 
 class Pets {
   list() {
@@ -15,8 +17,8 @@ class Pets {
 
 const guardWith = (rateLimit: number) =>
   new RateLimitGuard(new RateLimits({ rateLimit, redisUrl: undefined, environment: 'test' }, pino({ level: 'silent' })));
-const createRequest = (principal: Partial<Principal> = {}) =>
-  guardContext(Pets, 'list', { principal: { clientId: 1n, ...principal } as Principal });
+const createRequest = (principal: Partial<Principal> = {}, controller = Pets) =>
+  guardContext(controller, 'list', { principal: { clientId: 1n, ...principal } as Principal });
 
 it('counts the requests of a client, sets RateLimit headers, and rejects requests above the limit', () => {
   const guard = guardWith(2);
@@ -72,13 +74,26 @@ it.each([0, 20])('prefers the limit of the client to that of the service, %i', (
   expect([10, 10, 5, 0, 100].map(headersFor)).toEqual(['"default";r=9', '"default";r=8', '"default";r=2', undefined, '"default";r=96']);
 });
 
+@Operational()
+class Probes extends Pets {}
+
 it.each([
-  ['no limit is set', 0, { clientId: 1n }],
-  ['the route is public', 1, undefined],
-])('sets no headers if %s', (_what, limit, principal) => {
-  const { context, headers } = guardContext(Pets, 'list', { principal: principal as Principal | undefined });
+  ['no limit is set', 0, Pets],
+  ['the route is no operation', 1, Probes],
+])('sets no headers if %s', (_what, limit, controller) => {
+  const { context, headers } = createRequest({}, controller);
   expect(guardWith(limit).canActivate(context)).toBe(true);
   expect(headers).toEqual({});
+});
+
+it('counts the requests of an address to public routes, apart from those of clients', () => {
+  const guard = guardWith(1);
+  const send = (request: Partial<FastifyRequest>) => () => guard.canActivate(guardContext(Pets, 'list', request).context);
+  expect(send({ principal: { clientId: BigInt(addressBucket('192.0.2.1')) } as Principal })()).toBe(true);
+  for (const ip of ['192.0.2.1', '192.0.2.2']) {
+    expect(send({ ip })()).toBe(true);
+    expect(send({ ip })).toThrow(expect.objectContaining({ code: 'rate_limited' }));
+  }
 });
 
 describe('a policy', () => {

@@ -1,5 +1,5 @@
 import { INSUFFICIENT_SCOPE, redactKeys } from '@animal-store/access-domain';
-import { INVALID_REQUEST, type PublicUrl } from '@animal-store/http-kit';
+import { type AcceptedBytes, INVALID_REQUEST, type PublicUrl } from '@animal-store/http-kit';
 import { DomainError, type ErrorDefinition, type ErrorKind } from '@animal-store/kernel';
 
 /** The body of every error response. */
@@ -55,6 +55,15 @@ export const HTTP_ERRORS = {
 export const MERGE_PATCH = 'application/merge-patch+json';
 /** Accept-Patch of a PATCH that is rejected for its media type, and of OPTIONS (RFC 5789, section 3.1). */
 export const ACCEPT_PATCH = `${MERGE_PATCH}, application/json`;
+
+/** Returns the errors for a body that a route with `@ReceivesBytes` does not accept. */
+export const errorsOfBytes = ({ types, maxBytes }: AcceptedBytes) => ({
+  payloadTooLarge: { ...HTTP_ERRORS.payloadTooLarge, message: `The body is larger than ${String(maxBytes)} bytes.` },
+  unsupportedMediaType: {
+    ...HTTP_ERRORS.unsupportedMediaType,
+    message: `The body must be ${types.join(' or ')} without a Content-Encoding.`,
+  },
+});
 
 /** Retry-After of each 503. */
 export const RETRY_AFTER_SECONDS = '1';

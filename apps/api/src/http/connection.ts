@@ -24,6 +24,8 @@ declare module 'node:http' {
     failure?: RequestError;
     /** The target as it was received, if the router cannot parse that. */
     originalUrl?: string;
+    /** Sends 100 Continue to a client that waits for it with a large body. */
+    sendContinue?: () => void;
   }
 }
 
@@ -176,7 +178,8 @@ export function createNodeServer(serve: RequestListener, options: Config, shed: 
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('checkContinue', (request, response) => {
     // A client that gets no 100 Continue need not send its body. Node.js closes its connection after the response.
-    if (!malformationOf(request) && !declaresTooLargeBody(request)) response.writeContinue();
+    if (declaresTooLargeBody(request)) request.sendContinue = () => response.writeContinue();
+    else if (!malformationOf(request)) response.writeContinue();
     server.emit('request', request, response);
   });
   limitConnections(server, options.maxConnections, shed, (socket) => fail(socket, new DomainError(SERVICE_UNAVAILABLE)));

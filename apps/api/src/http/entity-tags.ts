@@ -5,7 +5,7 @@ import type { Representation } from './json-adapter.js';
 
 /**
  * Adds an ETag of body and Link to each 200 of a `@Revalidated` route, and to each 200 and 201 of a route with `@IfMatch` or `@SendsEntityTag`.
- * On a `@Revalidated` route, responds with 412 if `If-Match` does not match, and with 304 if `If-None-Match` matches.
+ * On a `@Revalidated` route, also uses an ETag that the handler has set, and responds with 412 if `If-Match` does not match, and with 304 if `If-None-Match` matches.
  */
 export function addEntityTags(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
@@ -31,11 +31,11 @@ const addEntityTag: onSendHookHandler = (_request, reply, payload, done) => {
 
 const revalidate: onSendHookHandler = ({ headers, method }, reply, payload, done) => {
   const { representation } = reply;
-  if (reply.statusCode !== 200 || !representation) {
+  const tag = representation ? entityTag(representation, reply) : (reply.getHeader('etag') as string | undefined);
+  if (reply.statusCode !== 200 || tag === undefined) {
     done(null, payload);
     return;
   }
-  const tag = entityTag(representation, reply);
   const { 'if-match': required, 'if-none-match': known } = headers;
   try {
     if (required !== undefined && !matchesStrongly(required, tag))
@@ -46,7 +46,7 @@ const revalidate: onSendHookHandler = ({ headers, method }, reply, payload, done
   }
   reply.header('etag', tag);
   const isKnown = known !== undefined && matches(known, tag);
-  if (isKnown) reply.code(304).removeHeader('content-type').removeHeader('content-encoding');
+  if (isKnown) reply.code(304).removeHeader('content-type').removeHeader('content-encoding').removeHeader('content-length');
   done(null, isKnown ? (method === 'HEAD' ? '' : null) : payload);
 };
 

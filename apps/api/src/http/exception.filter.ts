@@ -36,7 +36,11 @@ export class ApiExceptionFilter implements ExceptionFilter {
     if (body.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
     if ('definition' in error && error.definition === HTTP_ERRORS.unsupportedPatch) reply.header('accept-patch', ACCEPT_PATCH);
     const help = helpLink(this.publicUrl, body.code);
-    // A link of the page that could not be sent must not stay.
+    // What describes a body that could not be sent must not stay.
+    for (const name of ['etag', 'content-disposition']) {
+      reply.removeHeader(name);
+      reply.raw.removeHeader(name);
+    }
     if (help === undefined) reply.removeHeader('link');
     else reply.header('link', help);
     request.errorCode = body.code;

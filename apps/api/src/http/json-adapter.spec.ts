@@ -6,7 +6,7 @@ import { JsonAdapter } from './json-adapter.js';
 
 describe('a response body', () => {
   const app = fastify();
-  const adapter = new JsonAdapter(app);
+  const adapter = new JsonAdapter(app, { error: () => undefined });
   const bodies: Record<string, () => unknown> = {
     members: () => ({ id: 9007199254740993n, pipe: 'x', getReader: 1 }),
     buffer: () => Buffer.from('bytes'),

@@ -3,6 +3,7 @@ import { JsonText } from '@animal-store/kernel';
 import { StreamableFile } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Logger } from 'pino';
 
 /** JSON text as it is sent. Concurrent requests for the same page share it. */
 export interface Representation {
@@ -20,17 +21,32 @@ declare module 'fastify' {
 
 /** Sends the objects that handlers return as JSON with exact integers, and a JsonText unchanged. FastifyAdapter sends text and bytes. */
 export class JsonAdapter extends FastifyAdapter {
-  constructor(server: FastifyInstance) {
+  constructor(
+    server: FastifyInstance,
+    private readonly log: Pick<Logger, 'error'>,
+  ) {
     server.decorateReply('representation', undefined);
     super(server);
   }
 
   override reply(response: FastifyReply, body: unknown, statusCode?: number): FastifyReply {
-    if (typeof body !== 'object' || body === null || isBytes(body)) return super.reply(response, body, statusCode);
+    if (typeof body !== 'object' || body === null) return super.reply(response, body, statusCode);
+    if (isBytes(body)) {
+      const stream = body instanceof StreamableFile ? body.getStream() : body;
+      if (stream instanceof Stream) this.logErrors(stream, response);
+      return super.reply(response, body, statusCode);
+    }
     if (statusCode !== undefined) response.code(statusCode);
     // A JsonText gets the entity tag as a property: V8 frees the entries of a WeakMap only when it collects the old generation.
     response.representation = body instanceof JsonText ? body : JsonText.of(body);
     return sendJson(response, response.representation.text);
+  }
+
+  /** Logs an error after which the response is incomplete. Fastify only closes the connection. Before the headers are sent, there is an error response. */
+  private logErrors(stream: Stream, { raw, request }: FastifyReply): void {
+    stream.on('error', (err) => {
+      if (raw.headersSent) this.log.error({ requestId: request.id, err }, 'the response could not be sent completely');
+    });
   }
 }
 

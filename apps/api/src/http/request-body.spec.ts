@@ -37,7 +37,7 @@ afterEach(() => server.close());
 
 /** Returns the text of the received body, or the code of its error. */
 const received = ([body]: readonly (ReceivedBody | undefined)[]) => {
-  if (!body) return undefined;
+  if (!body || 'receive' in body) return undefined;
   if ('bytes' in body) return body.bytes.toString();
   return body.error instanceof HttpError ? body.error.definition.code : body.error.code;
 };
@@ -143,6 +143,103 @@ describe('a Content-Type', () => {
     expect(await send('POST', { 'content-type': 'a/b/c' })).toEqual({ contentType: 'a/b/c' });
     expect(await send('QUERY', {})).toEqual({});
     expect(handled.map((body) => received([body]))).toEqual([UNSUPPORTED, UNSUPPORTED]);
+  });
+});
+
+describe('a body of bytes', () => {
+  const PDF = { 'content-type': 'application/pdf' };
+  const TYPES = ['application/pdf', 'image/png'];
+  /** Called by the handler; the guards would run before. */
+  let receive: (() => Promise<ReceivedBody>)[];
+  let responses: PromiseWithResolvers<string>[];
+
+  beforeEach(() => {
+    receive = [];
+    responses = [];
+    server.post('/pdf', { config: { acceptedBytes: { types: TYPES, maxBytes: 40 * KIB } } }, ({ body }) => {
+      if ('receive' in (body as ReceivedBody)) receive.push((body as { receive: () => Promise<ReceivedBody> }).receive);
+      responses.push(Promise.withResolvers());
+      return responses.at(-1)?.promise;
+    });
+  });
+
+  /** Sends a request, and returns the function that receives its body. */
+  async function send(payload: Buffer | PassThrough, headers: Record<string, string> = PDF) {
+    const count = responses.length;
+    const framing = payload instanceof PassThrough && { 'transfer-encoding': 'chunked' };
+    const response = server.inject({ method: 'POST', url: '/pdf', headers: { ...framing, ...headers }, payload });
+    // Also fails if the payload does.
+    response.catch(() => undefined);
+    await waitFor(() => expect(responses).toHaveLength(count + 1));
+    return { receive: receive.at(-1) as () => Promise<ReceivedBody>, respond: () => (responses[count]?.resolve(''), response) };
+  }
+
+  /** Returns the text of the received body, or the code and message of its error. */
+  const result = async (...args: Parameters<typeof send>) => {
+    const { receive, respond } = await send(...args);
+    const body = await receive();
+    await respond();
+    return 'error' in body ? `${String(received([body]))}: ${body.error.message}` : received([body]);
+  };
+
+  it('is not read before it is received', async () => {
+    const payload = new PassThrough();
+    const { receive, respond } = await send(payload);
+    payload.write('%PD');
+    expect(payload.readableFlowing).toBeNull();
+    const body = receive();
+    for (const byte of 'F-1.7') payload.write(byte);
+    payload.end();
+    expect(received([await body])).toBe('%PDF-1.7');
+    await respond();
+  });
+
+  it('has its own limit, types and messages', async () => {
+    const largest = Buffer.alloc(40 * KIB, 'x');
+    expect(await result(largest, { 'content-type': 'image/PNG; v=1' })).toBe(largest.toString());
+    const tooLarge = 'payload_too_large: The body is larger than 40960 bytes.';
+    expect(await result(Buffer.concat([largest, largest]))).toBe(tooLarge);
+    expect(await result(chunked(largest, 'x'))).toBe(tooLarge);
+    const unsupported = 'unsupported_media_type: The body must be application/pdf or image/png without a Content-Encoding.';
+    for (const headers of [JSON_TYPE, { ...PDF, 'content-encoding': 'gzip' }]) expect(await result(largest, headers)).toBe(unsupported);
+    expect(await result(chunked('x'), {})).toBe(unsupported);
+    expect(await result(chunked(), {})).toBe('');
+  });
+
+  it('counts until the response, and leaves a quarter of the maximum for JSON', async () => {
+    const large = Buffer.alloc(40 * KIB, 'x');
+    for (let i = 0; i < 3; i++) {
+      const { receive, respond } = await send(large);
+      expect(await receive()).toHaveProperty('bytes');
+      expect(await result(large)).toMatch(/^service_unavailable/);
+      expect(await post('x'.repeat(50 * KIB))).toHaveLength(50 * KIB);
+      await respond();
+      expect(await result(large)).toBe(large.toString());
+    }
+    expect(shed).toEqual(['receiving', 'receiving', 'receiving']);
+  });
+
+  it('that is not complete when the response is sent counts no longer', async () => {
+    const payload = new PassThrough();
+    const { receive, respond } = await send(payload);
+    const body = receive();
+    payload.write(Buffer.alloc(39 * KIB));
+    await respond();
+    expect(await body).toHaveProperty('error');
+    expect(await result(Buffer.alloc(40 * KIB))).toHaveLength(40 * KIB);
+  });
+
+  it('that fails before it is received is an error', async () => {
+    const payload = new PassThrough();
+    const { receive } = await send(payload);
+    payload.destroy(new Error('reset'));
+    await new Promise(setImmediate);
+    expect(received([await receive()])).toBe('invalid_request');
+  });
+
+  it('with a limit above three quarters of the maximum prevents the start', () => {
+    const config = { acceptedBytes: { types: TYPES, maxBytes: 72 * KIB + 1 } };
+    expect(() => server.post('/large', { config }, () => '')).toThrow('maxBytes of @ReceivesBytes at /large must be at most 73728.');
   });
 });
 

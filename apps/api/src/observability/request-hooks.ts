@@ -17,7 +17,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Trace id of the caller, or of the trace that starts here. */
     traceId: string | undefined;
-    /** Name of the handler of the route, such as `listPets`; undefined on public routes, and if the request did not reach the guards. */
+    /** Name of the handler of the route, such as `listPets`; undefined on routes of the platform, and if the request did not reach the guards. */
     operation: string | undefined;
     /** Error code of the response. */
     errorCode: string | undefined;

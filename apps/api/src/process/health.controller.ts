@@ -1,6 +1,6 @@
-import { Public } from '@animal-store/http-kit';
 import { Controller, Get, Header, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
+import { Operational } from '../authentication/guards.js';
 import { Readiness } from './readiness.js';
 
 interface Health {
@@ -10,7 +10,7 @@ interface Health {
 /** Health probes for load balancers and orchestrators. */
 @ApiExcludeController()
 @Controller({ path: 'health', version: VERSION_NEUTRAL })
-@Public()
+@Operational()
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { Public, PublicUrl } from '@animal-store/http-kit';
+import { PublicUrl } from '@animal-store/http-kit';
 import { Controller, Get, Param, Res, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Operational } from '../authentication/guards.js';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
 
 const { resolve } = createRequire(import.meta.url);
@@ -23,7 +24,7 @@ const CONTENT_SECURITY_POLICY =
 /** Serves Swagger UI at `/docs`, with files of this service only. */
 @ApiExcludeController()
 @Controller({ version: VERSION_NEUTRAL })
-@Public()
+@Operational()
 export class DocsController {
   /** Each file is read once. */
   private readonly contents = new Map<string, Buffer>();

@@ -1,5 +1,6 @@
 import { INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
 import {
+  type AcceptedBytes,
   type Context,
   type Deprecation,
   EXTENSIONS,
@@ -15,6 +16,7 @@ import {
   ACCEPT_PATCH,
   defaultErrorBody,
   type ErrorBody,
+  errorsOfBytes,
   HTTP_ERRORS,
   MERGE_PATCH,
   RATE_LIMITED,
@@ -28,16 +30,19 @@ const SECURITY_SCHEME = 'apiKey';
 
 const { malformedRequest: _, malformedJson, payloadTooLarge, unsupportedMediaType, unsupportedPatch, ...withoutBody } = HTTP_ERRORS;
 const { routeNotFound, methodNotAllowed, ...httpErrors } = withoutBody;
-const otherErrors = [INVALID_REQUEST, MISSING_API_KEY, INVALID_API_KEY, INSUFFICIENT_SCOPE, PRECONDITION_FAILED, RATE_LIMITED];
 /** Errors of every operation. */
-const SHARED_ERRORS = [...otherErrors, SERVICE_UNAVAILABLE, ...Object.values(httpErrors)].map(defaultErrorBody);
+const SHARED_ERRORS = [INVALID_REQUEST, PRECONDITION_FAILED, RATE_LIMITED, SERVICE_UNAVAILABLE, ...Object.values(httpErrors)];
+/** Errors of every operation that is not public. */
+const KEY_ERRORS = [MISSING_API_KEY, INVALID_API_KEY, INSUFFICIENT_SCOPE];
 
 type PublishedOperation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 type Response = Extract<PublishedOperation['responses'][string], { description: string }>;
 type Headers = NonNullable<Response['headers']>;
 type Operation = PublishedOperation & {
+  /** Empty if the operation is public. */
   [EXTENSIONS.scopes]?: readonly string[];
+  [INTERNAL_EXTENSIONS.acceptedBytes]?: AcceptedBytes;
   [INTERNAL_EXTENSIONS.deprecation]?: Deprecation;
   [EXTENSIONS.rateLimit]?: RateLimitPolicy;
   [INTERNAL_EXTENSIONS.throws]?: readonly ErrorDefinition[];
@@ -121,7 +126,7 @@ function acceptMergePatch(operation: Operation | undefined): void {
 
 const DESCRIPTION = `The catalogue of animals offered in a store.
 
-Every operation requires an API key: \`Authorization: Bearer <API_KEY>\`.
+Every operation that does not say otherwise requires an API key: \`Authorization: Bearer <API_KEY>\`.
 
 Identifiers are 64-bit integers, sent as JSON numbers. Use a JSON parser that does not round them.
 
@@ -135,15 +140,21 @@ Every GET operation also supports HEAD. Every path supports OPTIONS, which retur
 /** Returns every error that the operation can respond with. */
 function errorsOf(operation: Operation): readonly ErrorBody[] {
   const {
+    [INTERNAL_EXTENSIONS.acceptedBytes]: acceptedBytes,
     [INTERNAL_EXTENSIONS.deprecation]: deprecation,
     [INTERNAL_EXTENSIONS.throws]: throws = [],
     [INTERNAL_EXTENSIONS.precondition]: precondition = [],
   } = operation;
-  const ofBody = operation.requestBody
-    ? [malformedJson, payloadTooLarge, isPatch(operation) ? unsupportedPatch : unsupportedMediaType]
-    : [];
-  const own = [...ofBody, ...(deprecation ? [OPERATION_REMOVED] : []), ...throws, ...precondition];
-  return [...SHARED_ERRORS, ...own.map(defaultErrorBody)];
+  const ofJson = [malformedJson, payloadTooLarge, isPatch(operation) ? unsupportedPatch : unsupportedMediaType];
+  const ofBody = acceptedBytes ? Object.values(errorsOfBytes(acceptedBytes)) : operation.requestBody ? ofJson : [];
+  const own = [
+    ...(isPublic(operation) ? [] : KEY_ERRORS),
+    ...ofBody,
+    ...(deprecation ? [OPERATION_REMOVED] : []),
+    ...throws,
+    ...precondition,
+  ];
+  return [...SHARED_ERRORS, ...own].map(defaultErrorBody);
 }
 
 function errorSchema(operations: readonly Operation[]) {
@@ -180,11 +191,11 @@ const SHARED_HEADERS = {
   Sunset: header('Only on deprecated operations: their removal date (RFC 8594).', 'Thu, 05 Dec 2030 00:00:00 GMT', false),
   PreferenceApplied: header('Present only if the request has `Prefer: handling=strict`.', 'handling=strict', false),
   RateLimit: header(
-    'Remaining requests of the client, if it is known, and seconds until the limit is reset.',
+    'Remaining requests of the client, or of the address on a public operation, and seconds until the limit is reset.',
     '"default";r=5999;t=60',
     false,
   ),
-  RateLimitPolicy: header('Maximum number of requests of the client, and the time window in seconds.', '"default";q=6000;w=60', false),
+  RateLimitPolicy: header('Maximum number of requests, and the time window in seconds.', '"default";q=6000;w=60', false),
   RetryAfter: header('Seconds to wait before a retry.', '1'),
   ErrorLink: header(
     'URL of the guide to the error, `rel="help"` (RFC 8288), if there are guides. On deprecated operations also that of the replacement.',
@@ -248,9 +259,18 @@ function complete(operation: Operation): void {
   for (const [status, response] of Object.entries(responses) as [string, Response][])
     response.headers = { ...headersOf({ ...response.headers, ...added[status] }), ...(deprecation && DEPRECATION_HEADERS) };
   for (const { status, name } of errorResponsesOf(operation)) responses[status] = { $ref: `#/components/responses/${name}` };
-  const rateLimit = policy ? ` A client can send ${policy.requestsPerMinute} requests per minute (rate limit \`${policy.name}\`).` : '';
-  operation.description = `${description} Requires the scope ${scopes.map((scope) => `\`${scope}\``).join(', ')}.${rateLimit}`.trimStart();
+  const access = isPublic(operation)
+    ? 'Requires no API key.'
+    : `Requires the scope${scopes.length > 1 ? 's' : ''} ${scopes.map((scope) => `\`${scope}\``).join(' and ')}.`;
+  const rateLimit = policy
+    ? ` ${isPublic(operation) ? 'An address' : 'A client'} can send ${policy.requestsPerMinute} requests per minute (rate limit \`${policy.name}\`).`
+    : '';
+  operation.description = `${description} ${access}${rateLimit}`.trimStart();
   operation.parameters = [...parameters, ...Object.keys(SHARED_PARAMETERS).map((name) => ({ $ref: `#/components/parameters/${name}` }))];
+  if (isPublic(operation)) {
+    operation.security = [];
+    Reflect.deleteProperty(operation, EXTENSIONS.scopes);
+  }
   for (const extension of Object.values(INTERNAL_EXTENSIONS)) Reflect.deleteProperty(operation, extension);
 }
 
@@ -266,6 +286,10 @@ function headersOf(own: Headers = {}): Headers {
   };
 }
 
+function isPublic({ [EXTENSIONS.scopes]: scopes }: Operation): boolean {
+  return scopes?.length === 0;
+}
+
 /** Returns whether the operation is a PATCH with a body. */
 function isPatch({ requestBody }: Operation): boolean {
   return requestBody !== undefined && 'content' in requestBody && MERGE_PATCH in requestBody.content;
@@ -277,11 +301,12 @@ function errorResponsesOf(operation: Operation): readonly { status: string; name
   const byStatus = [...Map.groupBy(errorsOf(operation), ({ status }) => status)].sort(([a], [b]) => a - b);
   return byStatus.map(([status, errors]) => {
     const rejectsPatch = status === 415 && isPatch(operation);
+    const rejectsBytes = operation[INTERNAL_EXTENSIONS.acceptedBytes] && (status === 413 || status === 415);
     const headers = { ...ERROR_HEADERS, ...HEADERS_OF_STATUS[status], ...(rejectsPatch && ACCEPT_PATCH_HEADER) };
     const examples = Object.fromEntries(errors.map((error) => [error.code, { value: error }]));
     return {
       status: String(status),
-      name: errors.map(pascalCase).join('Or') + (rejectsPatch ? 'OfPatch' : ''),
+      name: errors.map(pascalCase).join('Or') + (rejectsPatch ? 'OfPatch' : rejectsBytes ? `Of_${operation.operationId ?? ''}` : ''),
       response: {
         description: errors.map(({ message }) => (errors.length > 1 ? `- ${message}` : message)).join('\n'),
         headers: headersOf(headers),

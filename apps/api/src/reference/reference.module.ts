@@ -1,7 +1,8 @@
-import { type Context, Public, Revalidated } from '@animal-store/http-kit';
+import { type Context, Revalidated } from '@animal-store/http-kit';
 import { JsonText } from '@animal-store/kernel';
 import { Controller, type DynamicModule, Get, type INestApplication, Module, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiExcludeController, type OpenAPIObject } from '@nestjs/swagger';
+import { Operational } from '../authentication/guards.js';
 import { DocsController } from './docs.controller.js';
 import { createOpenApiDocument, type ServerAddresses } from './openapi-document.js';
 
@@ -33,7 +34,7 @@ export class OpenApiDocument {
 
 @ApiExcludeController()
 @Controller({ version: VERSION_NEUTRAL })
-@Public()
+@Operational()
 class OpenApiController {
   constructor(private readonly document: OpenApiDocument) {}
 

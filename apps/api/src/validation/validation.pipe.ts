@@ -13,7 +13,8 @@ import {
 } from '@nestjs/common';
 import { PARAMTYPES_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants';
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import type { ReceivedBody } from '../http/request-body.js';
 import { CompiledDto, unknownNameMessage } from './compiled-dto.js';
 import { parseJson } from './parse-json.js';
@@ -25,11 +26,21 @@ type Source = keyof typeof PARAMETER_TYPES;
 
 /**
  * Converts bodies and query strings to validated instances of the handler's DTO. `receiveBodies` has buffered the bytes of the body, `parseJson`
- * makes integers bigints, and `CompiledDto` converts and checks the members.
+ * makes integers bigints, and `CompiledDto` converts and checks the members. On a route with `@ReceivesBytes`, the pipe receives the body as
+ * a Buffer.
  */
 @Injectable()
 export class ValidationPipe implements PipeTransform, OnModuleInit {
   constructor(@Optional() @Inject(ModulesContainer) private readonly modules: ModulesContainer = new ModulesContainer()) {}
+
+  transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
+    if (type !== 'body' && type !== 'query') return value;
+    if (metatype === Buffer) return receiveBytes(value as ReceivedBody | undefined);
+    const dto = compiledDto(metatype, type);
+    if (type === 'query') return dto.parse(value as object);
+    const body = value as ReceivedBody | undefined;
+    return dto.parse(parseObject(body), body?.strict ? 'member' : undefined);
+  }
 
   /** Compiles the DTOs of all handlers, so that one that cannot be compiled prevents the start. */
   onModuleInit(): void {
@@ -37,18 +48,33 @@ export class ValidationPipe implements PipeTransform, OnModuleInit {
     for (const { metatype } of [...this.modules.values()].flatMap(({ controllers }) => [...controllers.values()])) {
       for (const method of scanner.getAllMethodNames(metatype?.prototype as object)) {
         for (const source of ['body', 'query'] as const)
-          dtosOf(metatype as Type, method, source).forEach((dto) => compiledDto(dto, source));
+          for (const dto of dtosOf(metatype as Type, method, source)) {
+            const isOfBytes = source === 'body' && receivesBytes(metatype as Type, method);
+            if (isOfBytes !== (dto === Buffer))
+              throw new Error(`${method}: a Buffer is the type of the @Body() of a route with @ReceivesBytes.`);
+            if (!isOfBytes) compiledDto(dto, source);
+          }
       }
     }
   }
+}
 
-  transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
-    if (type !== 'body' && type !== 'query') return value;
-    const dto = compiledDto(metatype, type);
-    if (type === 'query') return dto.parse(value as object);
-    const body = value as ReceivedBody | undefined;
-    return dto.parse(parseObject(body), body?.strict ? 'member' : undefined);
+async function receiveBytes(body: ReceivedBody | undefined): Promise<Buffer> {
+  const result = body && 'receive' in body ? await body.receive() : undefined;
+  if (result && 'error' in result) throw result.error;
+  if (!result || result.bytes.length === 0) throw new DomainError(INVALID_REQUEST, 'The body must not be empty.');
+  return result.bytes;
+}
+
+function parseObject(body: ReceivedBody | undefined): object {
+  if (body && 'error' in body) throw body.error;
+  if (!body || !('bytes' in body) || body.bytes.length === 0)
+    throw new DomainError(INVALID_REQUEST, 'A JSON object is required as the body.');
+  const value = parseJson(body.bytes);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new DomainError(INVALID_REQUEST, 'The body must be a JSON object.');
   }
+  return value;
 }
 
 /** Returns the classes of a handler's `@Body()` or `@Query()` parameters. */
@@ -60,21 +86,16 @@ function dtosOf(controller: Type, method: string, source: Source): readonly Type
     .flatMap(([, { index }]) => types[index] ?? []);
 }
 
+function receivesBytes(controller: Type, method: string): boolean {
+  const handler = (controller.prototype as Record<string, object>)[method] as object;
+  return (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) as FastifyContextConfig | undefined)?.acceptedBytes !== undefined;
+}
+
 /** @throws Error if the parameter's type has no validation rules, or an asynchronous one */
 function compiledDto(metatype: Type | undefined, source: Source): CompiledDto {
   const compiled = metatype && CompiledDto.of(metatype);
   if (!compiled) throw new Error(`A ${source} parameter needs a class with validation rules as its type.`);
   return compiled;
-}
-
-function parseObject(body: ReceivedBody | undefined): object {
-  if (body && 'error' in body) throw body.error;
-  if (!body || body.bytes.length === 0) throw new DomainError(INVALID_REQUEST, 'A JSON object is required as the body.');
-  const value = parseJson(body.bytes);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new DomainError(INVALID_REQUEST, 'The body must be a JSON object.');
-  }
-  return value;
 }
 
 /** Rejects unknown query parameters and body members if the request has `Prefer: handling=strict` (RFC 7240). */

@@ -6,6 +6,7 @@ import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { ServiceProcess } from '@animal-store/test-kit/service-process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { operationsOf } from './operations.js';
 
 // Requires Schemathesis: pip install schemathesis
 const WORKSPACE = join(import.meta.dirname, '../../../..');
@@ -54,9 +55,9 @@ describe.each(['apps/api/dist/main.js', 'examples/visits/app/dist/main.js'])('%s
     'responds to generated requests only as its OpenAPI document says, and logs no error',
     async () => {
       const document = `${service.url}/openapi.json`;
-      const scopes = (await (await fetch(document)).text()).matchAll(/"x-required-scopes":\["([^"]+)"\]/g);
+      const scopes = operationsOf(await (await fetch(document)).text()).flatMap((operation) => operation.scopes);
       const access = await connectAccessUseCases(database.url);
-      const input = { clientName: 'schemathesis', environment: 'test', scopes: [...new Set([...scopes].map(([, scope = '']) => scope))] };
+      const input = { clientName: 'schemathesis', environment: 'test', scopes: [...new Set(scopes)] };
       const { secret } = await access.manageApiKeys.create(input);
       await access.close();
       const options = ['--checks', CHECKS.join(), '--max-examples', EXAMPLES, '--header', `Authorization: Bearer ${secret}`];

@@ -1,6 +1,14 @@
 interface OpenApi {
   readonly paths: Readonly<
-    Record<string, Readonly<Record<string, { readonly operationId: string; readonly 'x-required-scopes'?: readonly string[] }>>>
+    Record<
+      string,
+      Readonly<
+        Record<
+          string,
+          { readonly operationId: string; readonly security?: readonly object[]; readonly 'x-required-scopes'?: readonly string[] }
+        >
+      >
+    >
   >;
 }
 
@@ -9,18 +17,19 @@ export interface Operation {
   readonly method: string;
   /** Without the version. */
   readonly path: string;
-  /** Empty if the operation is public. */
   readonly scopes: readonly string[];
+  readonly isPublic: boolean;
 }
 
 /** Returns the operations of an OpenAPI document. */
 export function operationsOf(document: string): Operation[] {
   return Object.entries((JSON.parse(document) as OpenApi).paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, { operationId: id, 'x-required-scopes': scopes = [] }]) => ({
+    Object.entries(operations).map(([method, { operationId: id, security, 'x-required-scopes': scopes = [] }]) => ({
       id,
       method: method.toUpperCase(),
       path,
       scopes,
+      isPublic: security?.length === 0,
     })),
   );
 }

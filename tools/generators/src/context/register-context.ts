@@ -30,7 +30,7 @@ export const CLIENT = 'libs/client/src';
 const CONTEXTS = 'apps/api/src/registered-contexts.ts';
 const ERRORS = 'docs/guides/errors.md';
 const NEXT_RELEASE = '## Next release\n\n### Added\n\n';
-const SCOPE = /^- `[a-z-]+:(?:read|write)`: /;
+const SCOPE = /^- `[a-z-]+:[a-z-]+`: /;
 
 const guideOf = (context: string) => `docs/guides/${context}.md`;
 
