@@ -9,6 +9,7 @@ import { distribute, tablesToDistribute } from './distribution.js';
 const MIGRATION_LOCK = 7_302_947_561_038_214n;
 const LOCK_POLL_MS = 200;
 const MAX_WAIT_MS = 300_000;
+const RANGE_ROWS = 5_000;
 /** Maximum time that a statement of a migration waits for a table, and so the time that queries queue behind it. */
 const LOCK_TIMEOUT = `SET lock_timeout = '5s'`;
 const setTimeouts = (value: string) =>
@@ -82,6 +83,23 @@ export async function withoutLockTimeout(queryRunner: QueryRunner, work: () => P
   await queryRunner.query('SET lock_timeout = 0');
   await work();
   await queryRunner.query(LOCK_TIMEOUT);
+}
+
+/**
+ * Changes the rows of a table in ranges of `id`, so that requests do not wait for all rows. The migration needs `transaction = false`.
+ * `statement` is an UPDATE or DELETE with `id BETWEEN $1 AND $2`.
+ */
+export async function changeInRanges(queryRunner: QueryRunner, table: string, statement: string): Promise<void> {
+  let previous = -(2n ** 63n);
+  for (;;) {
+    const [range] = (await queryRunner.query(
+      `SELECT min(id) AS first, max(id) AS last FROM (SELECT id FROM ${table} WHERE id > $1 ORDER BY id LIMIT ${String(RANGE_ROWS)}) AS rows`,
+      [previous],
+    )) as { first: bigint | null; last: bigint | null }[];
+    if (!range || range.last === null) return;
+    await queryRunner.query(statement, [range.first, range.last]);
+    previous = range.last;
+  }
 }
 
 /**
