@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { DomainError, JsonText, type Precondition, PRECONDITION_FAILED, PRECONDITION_REQUIRED } from '@animal-store/kernel';
-import { applyDecorators, createParamDecorator, type ExecutionContext, Header } from '@nestjs/common';
+import { applyDecorators, createParamDecorator, type ExecutionContext, Header, type Type } from '@nestjs/common';
 import { ApiExtension, ApiHeader, ApiResponse } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { toDto } from './responses.js';
 import { ExtendRouteConfig, INTERNAL_EXTENSIONS, INVALID_REQUEST, rejectHeader } from './routes.js';
 
 /** The OpenAPI description of a header. */
@@ -64,10 +65,10 @@ export function matchesStrongly(field: string, tag: string): boolean {
 }
 
 /** Returns the precondition of an If-Match header value. Throws like `matchesStrongly`. */
-export function parseIfMatch(field: string): Precondition {
+export function parseIfMatch(field: string, type: Type<object>): Precondition {
   const tags = tagsOf(field);
   return (current) => {
-    if (tags && !tags.includes(entityTagOf(JsonText.of(current).text))) {
+    if (tags && !tags.includes(entityTagOf(JsonText.of(toDto(type, current)).text))) {
       throw new DomainError(PRECONDITION_FAILED, 'The resource has changed; get it again and send its new ETag in If-Match.');
     }
   };
@@ -81,19 +82,27 @@ function tagsOf(field: string): readonly string[] | undefined {
   return field.match(new RegExp(TAG, 'g')) ?? undefined;
 }
 
-const InjectPrecondition = createParamDecorator((required: boolean, context: ExecutionContext): Precondition | Promise<never> => {
-  const [request] = context.getArgs<[FastifyRequest]>();
-  const field = request.headers['if-match'];
-  if (field === undefined) {
-    if (required) throw new DomainError(PRECONDITION_REQUIRED);
-    return () => undefined;
-  }
-  try {
-    return parseIfMatch(field);
-  } catch (error) {
-    return rejectHeader(request, error);
-  }
-});
+interface IfMatchOptions {
+  readonly required: boolean;
+  /** Of the response to the GET. */
+  readonly type: Type<object>;
+}
+
+const InjectPrecondition = createParamDecorator(
+  ({ required, type }: IfMatchOptions, context: ExecutionContext): Precondition | Promise<never> => {
+    const [request] = context.getArgs<[FastifyRequest]>();
+    const field = request.headers['if-match'];
+    if (field === undefined) {
+      if (required) throw new DomainError(PRECONDITION_REQUIRED);
+      return () => undefined;
+    }
+    try {
+      return parseIfMatch(field, type);
+    } catch (error) {
+      return rejectHeader(request, error);
+    }
+  },
+);
 
 /** Adds an ETag to each 200 and 201 of a change without `@IfMatch`, such as a creation, and documents it. */
 export const SendsEntityTag = (): MethodDecorator =>
@@ -101,9 +110,10 @@ export const SendsEntityTag = (): MethodDecorator =>
 
 /** Injects the request's If-Match as a Precondition, documents it with its errors, and adds an ETag to each 200 and 201 of the operation. */
 export const IfMatch =
-  ({ required }: { required: boolean }): ParameterDecorator =>
+  (options: IfMatchOptions): ParameterDecorator =>
   (target, key = '', index) => {
-    InjectPrecondition(required)(target, key, index);
+    const { required } = options;
+    InjectPrecondition(options)(target, key, index);
     const descriptor = Object.getOwnPropertyDescriptor(target, key) as PropertyDescriptor;
     applyDecorators(
       SendsEntityTag(),

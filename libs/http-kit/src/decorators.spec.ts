@@ -12,7 +12,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { type ArgumentsHost, Controller, Get, Module, Patch, Post, Put, Query } from '@nestjs/common';
 import { NestFactory, Reflector } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { ApiResponse, DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { ApiProperty, ApiResponse, DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyContextConfig, FastifyReply } from 'fastify';
 import { createdHeaders, IDEMPOTENCY_KEY_SCHEMA, RequestIdempotencyKey } from './idempotency-key.js';
 import { IfMatch, Revalidated, REVALIDATION_HEADERS, SendsEntityTag } from './conditional-requests.js';
@@ -46,6 +46,11 @@ const POLICY = { name: 'toys', requestsPerMinute: 10 };
 let key: IdempotencyKey | undefined;
 let precondition: Precondition | undefined;
 
+class ToyDto {
+  @ApiProperty()
+  id!: bigint;
+}
+
 @Controller('toys')
 class ToysController {
   @Public()
@@ -71,7 +76,7 @@ class ToysController {
 
   @Patch()
   @Revalidated()
-  change(@IfMatch({ required: false }) given: Precondition): void {
+  change(@IfMatch({ required: false, type: ToyDto }) given: Precondition): void {
     precondition = given;
   }
 
@@ -80,7 +85,7 @@ class ToysController {
   setPhoto(): void {}
 
   @Patch('strictly')
-  changeStrictly(@IfMatch({ required: true }) given: Precondition): void {
+  changeStrictly(@IfMatch({ required: true, type: ToyDto }) given: Precondition): void {
     precondition = given;
   }
 }

@@ -1,7 +1,8 @@
 import { DomainError, IDEMPOTENCY_KEY_LIFETIME_HOURS, type IdempotencyKey, type Outcome } from '@animal-store/kernel';
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { toDto } from './responses.js';
 import { INVALID_REQUEST, rejectHeader } from './routes.js';
 
 /** A bare key, or a quoted one with escaped quotes and backslashes (RFC 8941, section 3.3.3). */
@@ -83,10 +84,18 @@ export const replayedHeaders = replayedHeader('had the effect');
 
 /**
  * Sets the headers of the response to a creation or a command, and returns the body.
+ * @param type of the body; undefined for a 204
  * @param url of the created resource, if it has one
  */
-export function respondWithOutcome<Body>(reply: FastifyReply, { result, replayed }: Outcome<Body>, url?: string): Body {
+export function respondWithOutcome(reply: FastifyReply, outcome: Outcome<void>): void;
+export function respondWithOutcome<Dto extends object>(reply: FastifyReply, outcome: Outcome<Dto>, type: Type<Dto>, url?: string): Dto;
+export function respondWithOutcome(
+  reply: FastifyReply,
+  { result, replayed }: Outcome<object | void>,
+  type?: Type<object>,
+  url?: string,
+): object | void {
   if (url !== undefined) reply.header('location', url);
   if (replayed) reply.header('idempotent-replayed', 'true');
-  return result;
+  return type && toDto(type, result as object);
 }

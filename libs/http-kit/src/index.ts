@@ -2,5 +2,6 @@ export * from './conditional-requests.js';
 export * from './define-context.js';
 export * from './idempotency-key.js';
 export * from './pages.js';
+export { toDto } from './responses.js';
 export * from './routes.js';
 export * from './validation-rules.js';

@@ -1,17 +1,35 @@
 import { DomainError, INT64_MAX, JsonPage, JsonText, type Page } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
+import { ApiProperty } from '@nestjs/swagger';
 import { validateSync } from 'class-validator';
 import fc from 'fast-check';
 import { fastify, type FastifyReply } from 'fastify';
 import { decodeCursor, encodeCursor, isCursor } from './cursors.js';
 import { filtersOf, OrderedPageQueryOf, pageHeaders, PageQueryOf, respondWithPage } from './pages.js';
 import { respondWithOutcome } from './idempotency-key.js';
+import { toDto } from './responses.js';
 import { INVALID_REQUEST, provideUseCase, PublicUrl } from './routes.js';
 import { IdPipe } from './validation-rules.js';
 
 class ListToysQuery extends PageQueryOf('toys') {
   colour?: string;
   size?: bigint;
+}
+
+class PartDto {
+  @ApiProperty()
+  id!: bigint;
+}
+
+class ToyDto extends PartDto {
+  @ApiProperty({ type: () => PartDto })
+  spare?: PartDto;
+
+  @ApiProperty({ type: [PartDto] })
+  parts?: readonly PartDto[];
+
+  @ApiProperty({ type: PartDto, nullable: true })
+  best?: PartDto | null;
 }
 
 const query = (values: Partial<ListToysQuery>) => Object.assign(new ListToysQuery(), values);
@@ -23,27 +41,40 @@ async function respond(work: (reply: FastifyReply) => JsonText, url = '/'): Prom
 }
 
 describe('a page', () => {
-  const items: Page<object> = { items: [{ id: INT64_MAX }] };
+  const items: Page<ToyDto> = { items: [{ id: INT64_MAX }] };
 
   it('has its items, and no Link if it is the last one', async () => {
-    const { body, headers } = await respond((reply) => respondWithPage(reply, '/v1/toys', query({}), items));
+    const { body, headers } = await respond((reply) => respondWithPage(reply, '/v1/toys', query({}), items, ToyDto));
     expect([body, headers['link']]).toEqual(['[{"id":9223372036854775807}]', undefined]);
   });
 
   it('that is serialised is returned unchanged and never parsed', async () => {
-    const json = new JsonText<object[]>('[{"id":1}]');
-    const page = new JsonPage(json, undefined, () => {
+    const json = new JsonText<ToyDto[]>('[{"id":1}]');
+    const parse = () => {
       throw new Error('parsed');
-    });
+    };
+    const page = new JsonPage<ToyDto>(json, undefined, parse, ['id']);
     let returned: JsonText | undefined;
-    await respond((reply) => (returned = respondWithPage(reply, '/v1/toys', query({}), page)));
+    await respond((reply) => (returned = respondWithPage(reply, '/v1/toys', query({}), page, ToyDto)));
     expect(returned).toBe(json);
+  });
+
+  it('has only what the class of its items documents, also if it is serialised or has nested items', async () => {
+    const nested = { id: 2n, price: 7 };
+    const toys = [{ price: 7, id: 1n, spare: nested, parts: [nested], best: null }];
+    const serialised = new JsonPage<ToyDto>(new JsonText('unused'), undefined, () => toys, Object.keys(toys[0] as object));
+    const pages: Page<ToyDto>[] = [{ items: toys }, serialised];
+    for (const page of pages) {
+      const { body } = await respond((reply) => respondWithPage(reply, '/v1/toys', query({}), page, ToyDto));
+      expect(body).toBe('[{"id":1,"spare":{"id":2},"parts":[{"id":2}],"best":null}]');
+    }
+    expect(() => toDto(Object, {})).toThrow('Object documents no members with @ApiProperty.');
   });
 
   it('links to the next one with the same limit and percent-encoded filters, and a cursor for these filters', async () => {
     const requested = query({ limit: 7, colour: 'red & "blue"', size: 9n });
     const { headers } = await respond((reply) =>
-      respondWithPage(reply, 'https://toys.example/v1/toys', requested, { ...items, next: { id: INT64_MAX } }),
+      respondWithPage(reply, 'https://toys.example/v1/toys', requested, { ...items, next: { id: INT64_MAX } }, ToyDto),
     );
     const [, url = ''] = /^<(.+)>; rel="next"$/.exec(String(headers['link'])) ?? [];
     const { origin, pathname, searchParams } = new URL(url);
@@ -55,16 +86,18 @@ describe('a page', () => {
   });
 
   it('links to the next one after any identifier, also for a concurrent equal request', async () => {
-    const shared: Page<object> = { ...items, next: { id: 0n } };
-    const link = async () => (await respond((reply) => respondWithPage(reply, '/v1/toys', query({}), shared))).headers['link'];
+    const shared: Page<ToyDto> = { ...items, next: { id: 0n } };
+    const link = async () => (await respond((reply) => respondWithPage(reply, '/v1/toys', query({}), shared, ToyDto))).headers['link'];
     const expected = `</v1/toys?limit=20&cursor=${encodeCursor({ id: 0n }, '/v1/toys', '')}>; rel="next"`;
     expect([await link(), await link()]).toEqual([expected, expected]);
   });
 
   it('links to the next one with the filters of each request that shares it', async () => {
-    const shared: Page<object> = { ...items, next: { id: 0n } };
+    const shared: Page<ToyDto> = { ...items, next: { id: 0n } };
     const link = async (colour: string) =>
-      (await respond((reply) => respondWithPage(reply, '/v1/toys', query({ colour }), shared), `/?colour=${colour}`)).headers['link'];
+      (await respond((reply) => respondWithPage(reply, '/v1/toys', query({ colour }), shared, ToyDto), `/?colour=${colour}`)).headers[
+        'link'
+      ];
     const links = [await link('red'), await link('RED'), await link('red')];
     expect(links.map((value) => /colour=(\w+)/.exec(String(value))?.[1])).toEqual(['red', 'RED', 'red']);
   });
@@ -150,11 +183,11 @@ describe('an ordered page', () => {
   });
 
   it('links to the next one with the filters as they were received, and a cursor for their values', async () => {
-    const page: Page<object> = { items: [], next: { value: STARTS_AT, id: 9n } };
+    const page: Page<ToyDto> = { items: [], next: { value: STARTS_AT, id: 9n } };
     const link = async (from: string) => {
       const requested = visitsQuery({ limit: 7, from: STARTS_AT });
       const { headers } = await respond(
-        (reply) => respondWithPage(reply, '/v1/visits', requested, page),
+        (reply) => respondWithPage(reply, '/v1/visits', requested, page, ToyDto),
         `/?from=${encodeURIComponent(from)}&limit=7&unknown=x`,
       );
       return headers['link'];
@@ -202,8 +235,11 @@ it.each([
   ['/v1/toys/7', true, 'true'],
   [undefined, false, undefined],
 ])('a creation responds with its URL, if it has one; %s, replayed: %s', async (url, replayed, header) => {
-  const { headers } = await respond((reply) => respondWithOutcome(reply, { result: new JsonText('{"id":7}'), replayed }, url));
-  expect([headers['location'], headers['idempotent-replayed']]).toEqual([url, header]);
+  const priced = { id: 7n, price: 9 };
+  const { body, headers } = await respond((reply) =>
+    JsonText.of(respondWithOutcome<ToyDto>(reply, { result: priced, replayed }, ToyDto, url)),
+  );
+  expect([body, headers['location'], headers['idempotent-replayed']]).toEqual(['{"id":7}', url, header]);
 });
 
 it('IdPipe returns an exact int64 and throws the not-found error for any other text', () => {

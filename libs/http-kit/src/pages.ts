@@ -9,9 +9,11 @@ import {
   type PageRequest,
   type Position,
 } from '@animal-store/kernel';
+import type { Type } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CURSOR_SCHEMA, decodeCursor, encodeCursor, isCursor, type SortType } from './cursors.js';
+import { documents, toDto } from './responses.js';
 import { INVALID_REQUEST } from './routes.js';
 import { MayBeAbsent, QueryInteger, Rule } from './validation-rules.js';
 
@@ -166,20 +168,22 @@ const LINK = Symbol('link');
  * Concurrent equal requests share one page, so its link is created once. Requests with another URL can also share the page, if they mean
  * the same filter.
  */
-interface SharedPage<Item> extends Page<Item> {
+interface SharedPage<Dto> extends Page<Dto> {
   [LINK]?: { readonly requestUrl: string; readonly link: string };
 }
 
 /**
  * Sets the `Link` header if there is a next page, and returns the body. `url` is the URL of the list. The link repeats the filters as they
  * were received; its cursor depends only on their values.
+ * @param type of the items. A serialised page is sent unchanged if the class documents all of its members.
  */
-export function respondWithPage<Item>(
+export function respondWithPage<Dto extends object>(
   reply: FastifyReply,
   url: string,
   query: { readonly limit: number },
-  page: SharedPage<Item>,
-): JsonText<readonly Item[]> {
+  page: SharedPage<Dto>,
+  type: Type<Dto>,
+): JsonText<readonly Dto[]> {
   if (page.next !== undefined) {
     const { url: requestUrl, query: received } = reply.request;
     if (page[LINK]?.requestUrl !== requestUrl) {
@@ -188,7 +192,8 @@ export function respondWithPage<Item>(
     }
     reply.header('link', page[LINK].link);
   }
-  return page instanceof JsonPage ? (page as JsonPage<Item>).json : JsonText.of(page.items);
+  if (page instanceof JsonPage && documents(type, page.members)) return (page as JsonPage<Dto>).json;
+  return JsonText.of(page.items.map((item) => toDto(type, item)));
 }
 
 function linkTo(url: string, limit: number, filters: string, cursor: string): string {

@@ -64,10 +64,11 @@ describe('JsonText.of', () => {
 
 it('JsonPage parses its items once, when they are first read', () => {
   let calls = 0;
-  const page = new JsonPage<number>(new JsonText('[1,2]'), { id: 2n }, (text) => {
+  const parse = (text: string) => {
     calls++;
     return JSON.parse(text) as number[];
-  });
+  };
+  const page = new JsonPage<number>(new JsonText('[1,2]'), { id: 2n }, parse, []);
   expect([calls, page.next]).toEqual([0, { id: 2n }]);
   expect(page.items).toEqual([1, 2]);
   expect(page.items).toBe(page.items);

@@ -48,6 +48,8 @@ export class JsonPage<Item> implements Page<Item> {
     readonly json: JsonText<readonly Item[]>,
     readonly next: Position | undefined,
     private readonly parse: (text: string) => readonly Item[],
+    /** The names of the members that each item has. */
+    readonly members: readonly string[],
   ) {}
 
   get items(): readonly Item[] {

@@ -46,7 +46,7 @@ export function assertSameRequest<Request extends object>(repeated: Request, fir
 }
 
 /**
- * Checks the If-Match of a request (RFC 9110, section 13.1.1) against the current representation: the same value that the GET returns.
+ * Checks the If-Match of a request (RFC 9110, section 13.1.1) against the current value: the same one that the GET returns.
  * Throws DomainError PRECONDITION_FAILED if its entity tag is not in the header. Does nothing without the header.
  */
 export type Precondition = (current: object) => void;

@@ -9,6 +9,7 @@ import {
   Rule,
   SendsEntityTag,
   Throws,
+  toDto,
   UtcTime,
 } from '@animal-store/http-kit';
 import { DomainError, type Precondition } from '@animal-store/kernel';
@@ -30,17 +31,26 @@ import { useTestApp } from './testing/test-app.js';
 const PARCEL_NOT_FOUND = { code: 'parcel_not_found', kind: 'not_found', message: 'There is no such parcel.' } as const;
 const ID = 9007199254740993n;
 
-interface Parcel {
-  readonly id: bigint;
-  readonly label: string;
-  readonly note: string | null;
-  readonly due?: Date;
-}
-
-class ParcelDto {
+class NewParcelDto {
   @ApiProperty()
   @Rule('must be text', (value) => typeof value === 'string')
   label!: string;
+}
+
+class ParcelDto extends NewParcelDto {
+  @ApiProperty()
+  id!: bigint;
+
+  @ApiProperty({ type: 'string' })
+  note!: string | null;
+
+  @ApiPropertyOptional()
+  due?: Date;
+}
+
+/** Has a member that is not sent. */
+interface Parcel extends ParcelDto {
+  readonly weight: number;
 }
 
 class ParcelPatch {
@@ -72,8 +82,11 @@ class ParcelsController {
   @Revalidated()
   @ApiOperation({ operationId: 'getParcel' })
   @ApiOkResponse({ type: ParcelDto })
-  get(@IdParam('id', PARCEL_NOT_FOUND, 'Identifier of the parcel.') id: bigint): Parcel {
-    return current(id, () => undefined);
+  get(@IdParam('id', PARCEL_NOT_FOUND, 'Identifier of the parcel.') id: bigint): ParcelDto {
+    return toDto(
+      ParcelDto,
+      current(id, () => undefined),
+    );
   }
 
   @Patch()
@@ -83,9 +96,10 @@ class ParcelsController {
   patch(
     @IdParam('id', PARCEL_NOT_FOUND, 'Identifier of the parcel.') id: bigint,
     @Body() changes: ParcelPatch,
-    @IfMatch({ required: true }) precondition: Precondition,
-  ): Parcel {
-    return (stored = { ...current(id, precondition), ...changes });
+    @IfMatch({ required: true, type: ParcelDto }) precondition: Precondition,
+  ): ParcelDto {
+    stored = { ...current(id, precondition), ...changes };
+    return toDto(ParcelDto, stored);
   }
 
   @Put()
@@ -93,11 +107,12 @@ class ParcelsController {
   @ApiOperation({ operationId: 'putParcel' })
   put(
     @IdParam('id', PARCEL_NOT_FOUND, 'Identifier of the parcel.') id: bigint,
-    @Body() { label }: ParcelDto,
-    @IfMatch({ required: false }) precondition: Precondition,
-  ): Parcel {
+    @Body() { label }: NewParcelDto,
+    @IfMatch({ required: false, type: ParcelDto }) precondition: Precondition,
+  ): ParcelDto {
     if (stored) precondition(stored);
-    return (stored = { id, label, note: null });
+    stored = { id, label, note: null, weight: 7 };
+    return toDto(ParcelDto, stored);
   }
 
   @Delete()
@@ -106,7 +121,7 @@ class ParcelsController {
   @ApiNoContentResponse({ description: 'Deleted' })
   delete(
     @IdParam('id', PARCEL_NOT_FOUND, 'Identifier of the parcel.') id: bigint,
-    @IfMatch({ required: false }) precondition: Precondition,
+    @IfMatch({ required: false, type: ParcelDto }) precondition: Precondition,
   ): void {
     current(id, precondition);
     stored = undefined;
@@ -116,13 +131,14 @@ class ParcelsController {
   @SendsEntityTag()
   @ApiOperation({ operationId: 'replaceParcel' })
   @ApiCreatedResponse({ type: ParcelDto })
-  replace(@IdParam('id', PARCEL_NOT_FOUND, 'Identifier of the parcel.') id: bigint, @Body() { label }: ParcelDto): Parcel {
-    return (stored = { id, label, note: null });
+  replace(@IdParam('id', PARCEL_NOT_FOUND, 'Identifier of the parcel.') id: bigint, @Body() { label }: NewParcelDto): ParcelDto {
+    stored = { id, label, note: null, weight: 7 };
+    return toDto(ParcelDto, stored);
   }
 
   @Post()
   @ApiOperation({ operationId: 'postParcel' })
-  post(@Body() _parcel: ParcelDto): never {
+  post(@Body() _parcel: NewParcelDto): never {
     throw new ConflictException('secret');
   }
 }
@@ -135,7 +151,7 @@ const ORIGIN = 'https://app.example.com';
 const service = useTestApp(['parcels:write'], { env: { CORS_ORIGINS: ORIGIN }, contexts: [...contexts, parcels] });
 
 beforeEach(() => {
-  stored = { id: ID, label: 'first', note: 'fragile' };
+  stored = { id: ID, label: 'first', weight: 7, note: 'fragile' };
 });
 
 async function send(method: string, headers: Record<string, string> = {}, body?: string, id: bigint | string = ID) {
@@ -155,7 +171,7 @@ const PATCH = '{"note":null}';
 describe('@IfMatch', () => {
   it('accepts the ETag of the GET, alone, in a list, or *, and the response has the new one', async () => {
     for (const listed of [(tag: string) => tag, (tag: string) => `"a,b" ,, W/${tag},${tag}`, () => '*']) {
-      stored = { id: ID, label: 'first', note: 'fragile' };
+      stored = { id: ID, label: 'first', weight: 7, note: 'fragile' };
       const { status, headers, text } = await send('PATCH', { 'If-Match': listed(await tagOf()) }, PATCH);
       expect([status, text]).toEqual([200, `{"id":${String(ID)},"label":"first","note":null}`]);
       expect(headers.get('etag')).toMatch(/^"[\w-]{27}"$/);

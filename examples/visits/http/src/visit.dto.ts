@@ -56,7 +56,6 @@ export class NewVisitDto extends VisitValues {
   notes?: string | null;
 }
 
-/** The schema of a response in the OpenAPI document. The response body is the return value of the use case. */
 @ApiSchema({ name: 'Visit' })
 export class VisitDto extends VisitValues {
   @ApiProperty(ID)

@@ -14,6 +14,7 @@ import {
   Revalidated,
   SendsEntityTag,
   Throws,
+  toDto,
 } from '@animal-store/http-kit';
 import { IDEMPOTENCY_KEY_REUSED, type IdempotencyKey, type JsonText, type Precondition } from '@animal-store/kernel';
 import {
@@ -25,7 +26,7 @@ import {
   ListTreatments,
   ListVisits,
 } from '@animal-store/visits-application';
-import { PET_UNKNOWN, type Treatment, type Visit, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VISIT_OVERLAPS } from '@animal-store/visits-domain';
+import { PET_UNKNOWN, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VISIT_OVERLAPS } from '@animal-store/visits-domain';
 import { Body, Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -63,7 +64,7 @@ export class VisitsController {
     const url = this.publicUrl.of(PATH);
     const request = query.pageOf(url, 'startsAt', query);
     const page = await this.listVisitsUseCase.execute({ petId: query.petId, status: query.status }, request);
-    return respondWithPage(reply, url, query, page);
+    return respondWithPage(reply, url, query, page, VisitDto);
   }
 
   @Post()
@@ -78,9 +79,9 @@ export class VisitsController {
     @Body() newVisit: NewVisitDto,
     @RequestIdempotencyKey() key: IdempotencyKey | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Visit> {
+  ): Promise<VisitDto> {
     const outcome = await this.createVisitUseCase.execute(newVisit, key);
-    return respondWithOutcome(reply, outcome, this.publicUrl.of(`${PATH}/${String(outcome.result.id)}`));
+    return respondWithOutcome(reply, outcome, VisitDto, this.publicUrl.of(`${PATH}/${String(outcome.result.id)}`));
   }
 
   @Get(':visitId')
@@ -89,8 +90,8 @@ export class VisitsController {
   @Throws(VISIT_NOT_FOUND)
   @ApiOperation({ operationId: 'getVisit', summary: 'Get one visit', description: 'Returns the visit with this identifier.' })
   @ApiOkResponse({ type: VisitDto, description: 'Found' })
-  getVisit(@VisitId() visitId: bigint): Promise<Visit> {
-    return this.getVisitUseCase.execute(visitId);
+  async getVisit(@VisitId() visitId: bigint): Promise<VisitDto> {
+    return toDto(VisitDto, await this.getVisitUseCase.execute(visitId));
   }
 
   @Post(':visitId/check-in')
@@ -101,11 +102,11 @@ export class VisitsController {
   @ApiOkResponse({ type: VisitDto, description: 'Checked in', headers: replayedHeaders })
   async checkInVisit(
     @VisitId() visitId: bigint,
-    @IfMatch({ required: false }) precondition: Precondition,
+    @IfMatch({ required: false, type: VisitDto }) precondition: Precondition,
     @RequestIdempotencyKey() key: IdempotencyKey | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Visit> {
-    return respondWithOutcome(reply, await this.checkInVisitUseCase.execute(visitId, precondition, key));
+  ): Promise<VisitDto> {
+    return respondWithOutcome(reply, await this.checkInVisitUseCase.execute(visitId, precondition, key), VisitDto);
   }
 
   @Post(':visitId/cancel')
@@ -116,11 +117,11 @@ export class VisitsController {
   @ApiOkResponse({ type: VisitDto, description: 'Cancelled', headers: replayedHeaders })
   async cancelVisit(
     @VisitId() visitId: bigint,
-    @IfMatch({ required: false }) precondition: Precondition,
+    @IfMatch({ required: false, type: VisitDto }) precondition: Precondition,
     @RequestIdempotencyKey() key: IdempotencyKey | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Visit> {
-    return respondWithOutcome(reply, await this.cancelVisitUseCase.execute(visitId, precondition, key));
+  ): Promise<VisitDto> {
+    return respondWithOutcome(reply, await this.cancelVisitUseCase.execute(visitId, precondition, key), VisitDto);
   }
 
   @Get(':visitId/treatments')
@@ -136,7 +137,7 @@ export class VisitsController {
   ): Promise<JsonText> {
     const url = this.publicUrl.of(treatmentsOf(visitId));
     const page = await this.listTreatmentsUseCase.execute(visitId, query.pageOf(url));
-    return respondWithPage(reply, url, query, page);
+    return respondWithPage(reply, url, query, page, TreatmentDto);
   }
 
   @Post(':visitId/treatments')
@@ -150,7 +151,7 @@ export class VisitsController {
     @Body() newTreatment: NewTreatmentDto,
     @RequestIdempotencyKey() key: IdempotencyKey | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Treatment> {
-    return respondWithOutcome(reply, await this.addTreatmentUseCase.execute({ visitId, name: newTreatment.name }, key));
+  ): Promise<TreatmentDto> {
+    return respondWithOutcome(reply, await this.addTreatmentUseCase.execute({ visitId, name: newTreatment.name }, key), TreatmentDto);
   }
 }

@@ -86,9 +86,10 @@ export class BatchedLists<Item> {
 
   private async run(statement: PreparedStatement<PageText>, pages: readonly PageParameters[]): Promise<JsonPage<Item>[]> {
     const { table, executor, sharding } = this.options;
+    const members = [table.id, ...table.columns].map(({ property }) => property);
     const texts = await sharding.runPages((batch) => retryRead(() => statement.run(executor, arraysOf(batch))), pages);
     const parse = table.parse as (text: string) => Item[];
-    return texts.map(({ items, next }) => new JsonPage<Item>(new JsonText(items), next, parse));
+    return texts.map(({ items, next }) => new JsonPage<Item>(new JsonText(items), next, parse, members));
   }
 }
 

@@ -1,9 +1,11 @@
 import {
+  assertSameRequest,
   type EventDefinition,
   type IdempotencyKey,
   type JsonPage,
   MAX_PAGE_SIZE,
   type OrderValue,
+  type Outcome,
   type PageRequest,
 } from '@animal-store/kernel';
 import type { Repository } from 'typeorm';
@@ -132,6 +134,17 @@ export class BatchedRepository<Entity extends EntityWithId> {
     });
   }
 
+  /**
+   * Inserts a row like `insert`, or once for a key like `insertOnce`.
+   * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used for a row with other values
+   */
+  async add(row: NewRow<Entity>, key: IdempotencyKey | undefined): Promise<Outcome<Entity>> {
+    if (!key) return { result: await this.insert(row), replayed: false };
+    const { row: result, request, replayed } = await this.insertOnce(row, key);
+    if (replayed) assertSameRequest(row, request);
+    return { result, replayed };
+  }
+
   /** Inserts a row and resolves with what was stored, after the commit. A row that violates a constraint fails without affecting others. */
   async insert(row: NewRow<Entity>): Promise<Entity> {
     return this.inserts.submit({ request: row, values: this.valuesOf(row) });
@@ -139,7 +152,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
 
   /**
    * Inserts the row and its key in one transaction. If the key exists, returns the row of the first call, even for concurrent calls
-   * in other processes. The caller checks whether the request of that call equals its own.
+   * in other processes, whatever the request of that call was.
    */
   async insertOnce(row: NewRow<Entity>, key: IdempotencyKey): Promise<InsertOnceResult<Entity>> {
     if (!this.keyedInserts) throw new Error('insertOnce requires a repository for idempotency keys.');
@@ -183,6 +196,15 @@ export class BatchedRepository<Entity extends EntityWithId> {
   async findById(id: bigint): Promise<Entity | undefined> {
     checkedValue('id', id);
     return this.finds.submit(id);
+  }
+
+  /** Returns the rows with these identifiers by their identifier, in one statement. */
+  async findByIds(ids: readonly bigint[]): Promise<Map<bigint, Entity>> {
+    const distinct = [...new Set(ids)];
+    if (distinct.length > MAX_PAGE_SIZE) throw new RangeError(`ids must have at most ${String(MAX_PAGE_SIZE)} different identifiers`);
+    for (const id of distinct) checkedValue('id', id);
+    const rows = distinct.length === 0 ? [] : await this.runFinds(distinct);
+    return new Map(rows.flatMap((row) => (row ? [[row.id, row] as const] : [])));
   }
 
   private async runFinds(ids: readonly bigint[]): Promise<(Entity | undefined)[]> {

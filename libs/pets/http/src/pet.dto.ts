@@ -30,7 +30,6 @@ export class NewPetDto {
   status?: PetStatus;
 }
 
-/** The schema of a response in the OpenAPI document. The response body is the return value of the use case. */
 @ApiSchema({ name: 'Pet' })
 export class PetDto {
   @ApiProperty({ ...INT64_SCHEMA, description: 'Unique identifier assigned by the service on creation.', example: EXAMPLE_ID })

@@ -11,10 +11,11 @@ import {
   respondWithPage,
   Revalidated,
   Throws,
+  toDto,
 } from '@animal-store/http-kit';
 import { IDEMPOTENCY_KEY_REUSED, type IdempotencyKey, type JsonText } from '@animal-store/kernel';
 import { CreatePet, GetPet, ListPets } from '@animal-store/pets-application';
-import { type Pet, PET_NOT_FOUND } from '@animal-store/pets-domain';
+import { PET_NOT_FOUND } from '@animal-store/pets-domain';
 import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -50,7 +51,7 @@ export class PetsController {
   async listPets(@Query() query: ListPetsQuery, @Res({ passthrough: true }) reply: FastifyReply): Promise<JsonText> {
     const url = this.publicUrl.of(PATH);
     const page = await this.listPetsUseCase.execute({ status: query.status, id: query.id }, query.pageOf(url));
-    return respondWithPage(reply, url, query, page);
+    return respondWithPage(reply, url, query, page, PetDto);
   }
 
   @Post()
@@ -68,9 +69,9 @@ export class PetsController {
     @Body() newPet: NewPetDto,
     @RequestIdempotencyKey() key: IdempotencyKey | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Pet> {
+  ): Promise<PetDto> {
     const outcome = await this.createPetUseCase.execute(newPet, key);
-    return respondWithOutcome(reply, outcome, this.publicUrl.of(`${PATH}/${String(outcome.result.id)}`));
+    return respondWithOutcome(reply, outcome, PetDto, this.publicUrl.of(`${PATH}/${String(outcome.result.id)}`));
   }
 
   @Get(':petId')
@@ -86,7 +87,7 @@ export class PetsController {
   })
   @Deprecated({ deprecatedAt: new Date('2025-12-05T00:00:00Z'), removedAt: new Date('2030-12-05T00:00:00Z'), successor: PATH })
   @ApiOkResponse({ type: PetDto, description: 'Animal found' })
-  getPet(@IdParam('petId', PET_NOT_FOUND, 'Identifier of the animal.') petId: bigint): Promise<Pet> {
-    return this.getPetUseCase.execute(petId);
+  async getPet(@IdParam('petId', PET_NOT_FOUND, 'Identifier of the animal.') petId: bigint): Promise<PetDto> {
+    return toDto(PetDto, await this.getPetUseCase.execute(petId));
   }
 }
