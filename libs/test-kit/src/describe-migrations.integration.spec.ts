@@ -60,11 +60,16 @@ it('a column is renamed over two releases, while each release and the one before
   const database = await createTestDatabase();
   const options = { url: database.url, applicationName: 'spec', poolSize: 2, persistence: [persistence] };
   const dataSource = await new Database(options).initialize();
-  const run = (...statements: string[]) => Promise.all(statements.map((statement) => dataSource.query<object[]>(statement)));
+  const run = async (...statements: string[]) => {
+    const results = [];
+    for (const statement of statements) results.push(await dataSource.query<object[]>(statement));
+    return results;
+  };
   const migrate = async (count: number) => {
     const next = new Database({ ...options, persistence: [{ ...persistence, migrations: migrations.slice(0, count) }] });
     await next.initialize();
-    await migrateUp(next).finally(() => next.destroy());
+    await migrateUp(next);
+    await next.destroy();
   };
   try {
     await migrate(1);
@@ -79,19 +84,17 @@ it('a column is renamed over two releases, while each release and the one before
     );
     await migrate(3);
     await run('INSERT INTO orders.orders (size) VALUES (11)', 'UPDATE orders.orders SET size = 12 WHERE id = 4');
-    const rows = 'SELECT id, size, quantity FROM orders.orders WHERE id < 5 OR id > 5000 ORDER BY id';
-    expect((await dataSource.query<Record<string, unknown>[]>(rows)).map(({ id, size, quantity }) => [id, size, quantity])).toEqual([
-      [1n, 9, 9],
-      [2n, 10, 10],
-      [3n, 3, 3],
-      [4n, 12, 12],
-      [5001n, 5001, 5001],
-      [5002n, expect.any(Number), expect.any(Number)],
-      [5003n, expect.any(Number), expect.any(Number)],
-      [5004n, 11, 11],
-    ]);
-    const different = 'SELECT FROM orders.orders WHERE size IS DISTINCT FROM quantity';
-    expect(await run(different)).toEqual([[]]);
+    const changed = 'SELECT id, quantity FROM orders.orders WHERE quantity <> id ORDER BY id';
+    const quantities = [
+      [1n, 9],
+      [2n, 10],
+      [4n, 12],
+      [5002n, 7],
+      [5003n, 8],
+      [5004n, 11],
+    ];
+    expect(await run(changed)).toEqual([quantities.map(([id, quantity]) => ({ id, quantity }))]);
+    expect(await run('SELECT FROM orders.orders WHERE size IS DISTINCT FROM quantity')).toEqual([[]]);
     await migrate(4);
     await run('INSERT INTO orders.orders (quantity) VALUES (13)');
     await expect(run('INSERT INTO orders.orders (note) VALUES (NULL)')).rejects.toMatchObject({ code: '23502' });
