@@ -233,7 +233,7 @@ describe('nx g @animal-store/tools:resource', () => {
 
   it('generates the files of the resource, only in the folders of the context and in the client', () => {
     const created = zebras.listChanges().flatMap(({ type, path }) => (type === 'CREATE' && !beforeResource.has(path) ? [path] : []));
-    expect(created).toHaveLength(17);
+    expect(created).toHaveLength(16);
     const own = new RegExp(`^(?:libs/${ZEBRAS}/(?:${LAYERS.join('|')})|apps/api-e2e/src/contexts/${ZEBRAS}|libs/client)/.*hoof-print`);
     expect(created.filter((path) => !own.test(path))).toEqual([]);
     expect(created.filter((path) => /<%|%>|__/.test(textOf(zebras, path)))).toEqual([]);
@@ -294,7 +294,7 @@ describe('nx g @animal-store/tools:resource', () => {
     ['the name of its context', { name: ZEBRAS, singular: ZEBRA.file }, 'would have two meanings'],
     ['a reserved word', { name: 'classes', singular: 'class' }, 'class is a reserved word of TypeScript'],
     ['a name of the templates', { name: 'queries', singular: 'query' }, 'query would have two meanings'],
-    ['a name of its parent', { name: `${ZEBRA.file}-lists`, singular: `${ZEBRA.file}-reader` }, 'would have two meanings'],
+    ['a name of its parent', { name: `${ZEBRA.file}-lists`, singular: `${ZEBRA.file}-repository` }, 'would have two meanings'],
     [
       'a name of the client',
       { name: 'error-codes', singular: 'error-code' },

@@ -2,7 +2,7 @@ import { Database } from '@animal-store/database';
 import { provideUseCase, PublicUrl } from '@animal-store/http-kit';
 import { Clock, SystemClock } from '@animal-store/kernel';
 import { PetCatalogue } from '@animal-store/pets-contract';
-import { PetReader } from '@animal-store/pets-domain';
+import { PetRepository } from '@animal-store/pets-domain';
 import { petsContext } from '@animal-store/pets-http';
 import { expect, it } from '@jest/globals';
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
@@ -37,7 +37,7 @@ it('a context injects the port that another context publishes, in any order of r
     [petsContext.module, OrdersModule],
   ]) {
     const app = await start(...contexts);
-    expect(app.get(PlaceOrder, { strict: false }).pets).toBe(app.get(PetReader, { strict: false }));
+    expect(app.get(PlaceOrder, { strict: false }).pets).toBe(app.get(PetRepository, { strict: false }));
     await app.close();
   }
 });

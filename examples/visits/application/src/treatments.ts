@@ -14,7 +14,7 @@ import {
   TREATMENT_NAME_MAX_LENGTH,
   type TreatmentRepository,
   VISIT_NOT_FOUND,
-  type VisitReader,
+  type VisitRepository,
 } from '@animal-store/visits-domain';
 
 export class AddTreatment {
@@ -31,7 +31,7 @@ export class AddTreatment {
 export class ListTreatments {
   constructor(
     private readonly treatments: TreatmentRepository,
-    private readonly visits: VisitReader,
+    private readonly visits: VisitRepository,
   ) {}
 
   /** @throws DomainError VISIT_NOT_FOUND */

@@ -11,7 +11,6 @@ import {
   VISIT_NOT_BOOKED,
   VISIT_NOT_FOUND,
   type VisitCommand,
-  type VisitReader,
   VisitRepository,
   VisitStatus,
 } from '@animal-store/visits-domain';
@@ -36,7 +35,7 @@ const fails = () => {
 };
 
 /** Visits without a database. Does not record keys. */
-class FakeVisits extends VisitRepository implements VisitReader {
+class FakeVisits extends VisitRepository {
   readonly commands: VisitCommand[] = [];
   readonly requests: PageRequest<'startsAt'>[] = [];
 
@@ -133,7 +132,7 @@ it('CancelOverdueVisits cancels the visits of all pages that are still booked, u
   for (let count = 0; count < 3; count++) await visits.add(NewVisit.create(INPUT));
   await new CheckInVisit(visits).execute(2n, isMet);
   const clock: Clock = { now: () => new Date('2031-01-02T00:00:00Z') };
-  await new CancelOverdueVisits(visits, visits, clock).execute();
+  await new CancelOverdueVisits(visits, clock).execute();
   expect(visits.visits.map(({ status }) => status)).toEqual(['cancelled', 'checked_in', 'cancelled']);
   expect(visits.requests.map(({ order }) => order)).toEqual(
     Array.from({ length: 3 }, () => ({ by: 'startsAt', to: new Date('2031-01-01T00:00:00Z') })),

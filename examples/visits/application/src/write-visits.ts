@@ -15,7 +15,6 @@ import {
   type NewVisitInput,
   PET_UNKNOWN,
   type Visit,
-  type VisitReader,
   type VisitRepository,
   VisitStatus,
 } from '@animal-store/visits-domain';
@@ -62,7 +61,6 @@ export class CancelVisit {
 export class CancelOverdueVisits {
   constructor(
     private readonly visits: VisitRepository,
-    private readonly reader: VisitReader,
     private readonly clock: Clock,
   ) {}
 
@@ -72,7 +70,7 @@ export class CancelOverdueVisits {
     const change = (visit: Visit) => (visit.status === VisitStatus.Booked ? moveVisit(visit, VisitStatus.Cancelled) : visit);
     let page: Page<Visit> | undefined;
     do {
-      page = await this.reader.list({ status: VisitStatus.Booked }, { limit: MAX_PAGE_SIZE, order, after: page?.next });
+      page = await this.visits.list({ status: VisitStatus.Booked }, { limit: MAX_PAGE_SIZE, order, after: page?.next });
       for (const { id } of page.items) await this.visits.change(id, { name: 'cancelOverdueVisits', event: VisitCancelled, change });
     } while (page.next);
   }

@@ -12,4 +12,4 @@ export {
   VisitStatus,
 } from './visit.js';
 export { INVALID_VISIT, PET_UNKNOWN, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VISIT_OVERLAPS } from './visit-errors.js';
-export { type VisitCommand, VisitDays, type VisitFilter, VisitReader, VisitRepository } from './visit-repository.js';
+export { type VisitCommand, VisitDays, type VisitFilter, VisitRepository } from './visit-repository.js';

@@ -12,7 +12,13 @@ export interface VisitCommand {
   readonly change: (visit: Visit) => Visit;
 }
 
-/** Stores visits. */
+/** Selects visits that match all members. Undefined members are ignored. */
+export interface VisitFilter {
+  readonly petId?: bigint | undefined;
+  readonly status?: VisitStatus | undefined;
+}
+
+/** Stores and reads visits. Several callers may get the same object. */
 export abstract class VisitRepository {
   /**
    * Assigns an identifier and inserts the visit. Resolves after the commit.
@@ -33,16 +39,7 @@ export abstract class VisitRepository {
    * @throws DomainError VISIT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED if the key was used for another command or visit
    */
   abstract change(id: bigint, command: VisitCommand): Promise<Outcome<Visit>>;
-}
 
-/** Selects visits that match all members. Undefined members are ignored. */
-export interface VisitFilter {
-  readonly petId?: bigint | undefined;
-  readonly status?: VisitStatus | undefined;
-}
-
-/** Reads visits. Several callers may get the same object. */
-export abstract class VisitReader {
   abstract find(id: bigint): Promise<Visit | undefined>;
 
   abstract list(filter: VisitFilter, page: PageRequest<'startsAt'>): Promise<Page<Visit>>;

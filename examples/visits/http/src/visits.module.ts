@@ -11,32 +11,29 @@ import {
   ListTreatments,
   ListVisits,
 } from '@animal-store/visits-application';
-import { TreatmentRepository, VisitReader, VisitRepository } from '@animal-store/visits-domain';
+import { TreatmentRepository, VisitRepository } from '@animal-store/visits-domain';
 import {
   TypeOrmTreatmentRepository,
-  TypeOrmVisitReader,
   TypeOrmVisitRepository,
   visitsPersistence,
   visitsSubscriptions,
 } from '@animal-store/visits-infrastructure';
 import { Module } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { VisitsController } from './visits.controller.js';
 
 @Module({
   controllers: [VisitsController],
   providers: [
-    { provide: VisitRepository, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmVisitRepository(dataSource) },
-    { provide: VisitReader, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmVisitReader(dataSource) },
-    { provide: TreatmentRepository, inject: [DataSource], useFactory: (source: DataSource) => new TypeOrmTreatmentRepository(source) },
+    { provide: VisitRepository, useClass: TypeOrmVisitRepository },
+    { provide: TreatmentRepository, useClass: TypeOrmTreatmentRepository },
     provideUseCase(CreateVisit, VisitRepository, PetCatalogue),
-    provideUseCase(GetVisit, VisitReader),
-    provideUseCase(ListVisits, VisitReader),
+    provideUseCase(GetVisit, VisitRepository),
+    provideUseCase(ListVisits, VisitRepository),
     provideUseCase(CheckInVisit, VisitRepository),
     provideUseCase(CancelVisit, VisitRepository),
-    provideUseCase(CancelOverdueVisits, VisitRepository, VisitReader, Clock),
+    provideUseCase(CancelOverdueVisits, VisitRepository, Clock),
     provideUseCase(AddTreatment, TreatmentRepository),
-    provideUseCase(ListTreatments, TreatmentRepository, VisitReader),
+    provideUseCase(ListTreatments, TreatmentRepository, VisitRepository),
   ],
 })
 class VisitsModule {}

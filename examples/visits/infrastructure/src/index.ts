@@ -1,5 +1,4 @@
 export { TypeOrmTreatmentRepository } from './typeorm-treatment-repository.js';
-export { TypeOrmVisitReader } from './typeorm-visit-reader.js';
 export { TypeOrmVisitRepository } from './typeorm-visit-repository.js';
 export { visitsPersistence } from './visits-persistence.js';
 export { visitsSubscriptions } from './visits-subscriptions.js';

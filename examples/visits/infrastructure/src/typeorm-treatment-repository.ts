@@ -1,20 +1,21 @@
 import { BatchedRepository, runOnce, throwConstraintErrors } from '@animal-store/database';
 import type { IdempotencyKey, Outcome, Page, PageRequest } from '@animal-store/kernel';
-import { type NewTreatment, type Treatment, TreatmentRepository, VISIT_NOT_FOUND } from '@animal-store/visits-domain';
-import type { DataSource } from 'typeorm';
+import { type NewTreatment, type Treatment, type TreatmentRepository, VISIT_NOT_FOUND } from '@animal-store/visits-domain';
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 import { TreatmentEntity, VisitIdempotencyKeyEntity } from './visit.entity.js';
 
 const throwDomainErrors = throwConstraintErrors({ treatments_visit_id_fkey: VISIT_NOT_FOUND });
 
-export class TypeOrmTreatmentRepository extends TreatmentRepository {
+@Injectable()
+export class TypeOrmTreatmentRepository implements TreatmentRepository {
   private readonly treatments: BatchedRepository<TreatmentEntity>;
 
   constructor(private readonly dataSource: DataSource) {
-    super();
     this.treatments = new BatchedRepository(dataSource.getRepository(TreatmentEntity));
   }
 
-  override add({ visitId, name }: NewTreatment, key?: IdempotencyKey): Promise<Outcome<Treatment>> {
+  add({ visitId, name }: NewTreatment, key?: IdempotencyKey): Promise<Outcome<Treatment>> {
     const request = { command: 'addTreatment', visitId, name };
     return runOnce(this.dataSource, VisitIdempotencyKeyEntity, key, request, async (manager) => {
       const row = manager.create(TreatmentEntity, { visitId, name });
@@ -23,7 +24,7 @@ export class TypeOrmTreatmentRepository extends TreatmentRepository {
     });
   }
 
-  override list(visitId: bigint, page: PageRequest): Promise<Page<Treatment>> {
+  list(visitId: bigint, page: PageRequest): Promise<Page<Treatment>> {
     return this.treatments.page({ visitId }, page);
   }
 }

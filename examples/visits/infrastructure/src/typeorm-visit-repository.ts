@@ -1,5 +1,5 @@
 import { appendEvents, BatchedRepository, runOnce, throwConstraintErrors } from '@animal-store/database';
-import { assertSameRequest, DomainError, type IdempotencyKey, type Outcome } from '@animal-store/kernel';
+import { assertSameRequest, DomainError, type IdempotencyKey, type Outcome, type Page, type PageRequest } from '@animal-store/kernel';
 import { VisitBooked } from '@animal-store/visits-contract';
 import {
   type NewVisit,
@@ -7,33 +7,35 @@ import {
   VISIT_NOT_FOUND,
   VISIT_OVERLAPS,
   type VisitCommand,
-  VisitRepository,
+  type VisitFilter,
+  type VisitRepository,
 } from '@animal-store/visits-domain';
-import type { DataSource } from 'typeorm';
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 import { VisitEntity, VisitIdempotencyKeyEntity } from './visit.entity.js';
 
 const throwDomainErrors = throwConstraintErrors({ visits_no_overlap: VISIT_OVERLAPS });
 
-export class TypeOrmVisitRepository extends VisitRepository {
+@Injectable()
+export class TypeOrmVisitRepository implements VisitRepository {
   private readonly visits: BatchedRepository<VisitEntity>;
 
   constructor(private readonly dataSource: DataSource) {
-    super();
     const keys = dataSource.getRepository(VisitIdempotencyKeyEntity);
     this.visits = new BatchedRepository(dataSource.getRepository(VisitEntity), keys, { publishes: VisitBooked });
   }
 
-  override add(visit: NewVisit): Promise<Visit> {
+  add(visit: NewVisit): Promise<Visit> {
     return this.visits.insert(visit).catch(throwDomainErrors);
   }
 
-  override async addOnce(visit: NewVisit, key: IdempotencyKey): Promise<Outcome<Visit>> {
+  async addOnce(visit: NewVisit, key: IdempotencyKey): Promise<Outcome<Visit>> {
     const { row, request, replayed } = await this.visits.insertOnce(visit, key).catch(throwDomainErrors);
     if (replayed) assertSameRequest(visit, request);
     return { result: row, replayed };
   }
 
-  override change(id: bigint, { name, key, event, precondition, change }: VisitCommand): Promise<Outcome<Visit>> {
+  change(id: bigint, { name, key, event, precondition, change }: VisitCommand): Promise<Outcome<Visit>> {
     const request = { command: name, visitId: id };
     return runOnce<Visit>(this.dataSource, VisitIdempotencyKeyEntity, key, request, async (manager) => {
       const visits = manager.getRepository(VisitEntity);
@@ -50,5 +52,13 @@ export class TypeOrmVisitRepository extends VisitRepository {
       if (event) await appendEvents(manager, event.of({ visitId: id, petId, startsAt }));
       return stored;
     });
+  }
+
+  find(id: bigint): Promise<Visit | undefined> {
+    return this.visits.findById(id);
+  }
+
+  list(filter: VisitFilter, page: PageRequest<'startsAt'>): Promise<Page<Visit>> {
+    return this.visits.page(filter, page);
   }
 }

@@ -6,7 +6,6 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { aNewVisit, anyNewVisit, aVisitInSlot, OTHER_VISIT_VALUES } from './testing/visit-builder.js';
 import { TypeOrmTreatmentRepository } from './typeorm-treatment-repository.js';
-import { TypeOrmVisitReader } from './typeorm-visit-reader.js';
 import { TypeOrmVisitRepository } from './typeorm-visit-repository.js';
 import { visitsPersistence } from './visits-persistence.js';
 import { TypeOrmVisitDays } from './visits-subscriptions.js';
@@ -17,16 +16,14 @@ const cancel: VisitCommand = { name: 'cancel', event: VisitCancelled, change: (v
 
 const database = useDatabase(visitsPersistence);
 let repository: TypeOrmVisitRepository;
-let reader: TypeOrmVisitReader;
 let treatments: TypeOrmTreatmentRepository;
 
 describeMigrations(visitsPersistence);
 
 beforeEach(async () => {
   await database.empty();
-  const { dataSource } = database;
-  [repository, reader] = [new TypeOrmVisitRepository(dataSource), new TypeOrmVisitReader(dataSource)];
-  treatments = new TypeOrmTreatmentRepository(dataSource);
+  repository = new TypeOrmVisitRepository(database.dataSource);
+  treatments = new TypeOrmTreatmentRepository(database.dataSource);
 });
 
 it('finds and lists exactly what was added', async () => {
@@ -35,8 +32,8 @@ it('finds and lists exactly what was added', async () => {
       const added = await repository.add(visit).catch(() => undefined);
       if (!added) return;
       expect(added).toMatchObject({ ...visit });
-      expect(await reader.find(added.id)).toEqual({ ...added });
-      const { items } = await reader.list({ petId: visit.petId }, { ...ASCENDING, order: { by: 'startsAt', from: visit.startsAt } });
+      expect(await repository.find(added.id)).toEqual({ ...added });
+      const { items } = await repository.list({ petId: visit.petId }, { ...ASCENDING, order: { by: 'startsAt', from: visit.startsAt } });
       expect(items).toContainEqual(added);
     }),
     { numRuns: 25 },
@@ -57,7 +54,7 @@ it('rejects a visit that overlaps another one of the animal, and no others', asy
   await repository.add(aVisitInSlot(0, { petId: 2n }));
   await repository.change(first?.id ?? 0n, cancel);
   await repository.add(aVisitInSlot(0));
-  expect((await reader.list({}, ASCENDING)).items).toHaveLength(6);
+  expect((await repository.list({}, ASCENDING)).items).toHaveLength(6);
 });
 
 it('books a time once for concurrent visits', async () => {
@@ -73,7 +70,7 @@ describe('addOnce', () => {
     expect(new Set(outcomes.map(({ result }) => result.id)).size).toBe(1);
     expect(outcomes.filter(({ replayed }) => !replayed)).toHaveLength(1);
     expect(await repository.addOnce(visit, KEY)).toEqual({ result: outcomes[0]?.result, replayed: true });
-    expect((await reader.list({}, ASCENDING)).items).toHaveLength(1);
+    expect((await repository.list({}, ASCENDING)).items).toHaveLength(1);
   });
 
   it('rejects the key for different values, and adds nothing', async () => {
@@ -81,7 +78,7 @@ describe('addOnce', () => {
     for (const other of OTHER_VISIT_VALUES) {
       await expect(repository.addOnce(aNewVisit(other), KEY)).rejects.toThrow(expect.objectContaining(IDEMPOTENCY_KEY_REUSED));
     }
-    expect((await reader.list({}, ASCENDING)).items).toHaveLength(1);
+    expect((await repository.list({}, ASCENDING)).items).toHaveLength(1);
   });
 });
 
@@ -91,7 +88,7 @@ describe('change', () => {
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => repository.change(id, { ...cancel, key: KEY })));
     expect(outcomes.filter(({ replayed }) => !replayed)).toHaveLength(1);
     for (const { result } of outcomes) expect(result).toEqual({ ...aNewVisit({ notes: 'Bites' }), id, status: VisitStatus.Cancelled });
-    expect(await reader.find(id)).toEqual({ ...outcomes[0]?.result });
+    expect(await repository.find(id)).toEqual({ ...outcomes[0]?.result });
   });
 
   it('rejects the key for another visit, another command and a creation', async () => {
@@ -121,7 +118,7 @@ describe('change', () => {
     const { result } = await repository.change(id, cancel);
     await database.dataSource.query('DROP FUNCTION visits.probe CASCADE');
     expect(result.reason).toBe('trigger');
-    expect(await reader.find(id)).toEqual({ ...result });
+    expect(await repository.find(id)).toEqual({ ...result });
   });
 
   it('runs concurrent commands one after the other', async () => {
@@ -133,8 +130,8 @@ describe('change', () => {
 });
 
 it('finds nothing if nothing was added', async () => {
-  for (const id of [0n, -1n, INT64_MIN, INT64_MAX]) expect(await reader.find(id)).toBeUndefined();
-  expect((await reader.list({}, ASCENDING)).items).toEqual([]);
+  for (const id of [0n, -1n, INT64_MIN, INT64_MAX]) expect(await repository.find(id)).toBeUndefined();
+  expect((await repository.list({}, ASCENDING)).items).toEqual([]);
 });
 
 it('lists by time, in both directions, in a range, and with each combination of filters', async () => {
@@ -142,7 +139,7 @@ it('lists by time, in both directions, in a range, and with each combination of 
     const { id } = await repository.add(aVisitInSlot(slot % 6, { petId: BigInt(slot % 4), reason: `},{"id":${String(slot)}}` }));
     if (slot % 2 === 0) await repository.change(id, cancel);
   }
-  const { items: all } = await reader.list({}, ASCENDING);
+  const { items: all } = await repository.list({}, ASCENDING);
   expect(all).toHaveLength(12);
   const times = all.map(({ startsAt, id }) => [startsAt.getTime(), Number(id)]);
   expect(times).toEqual(times.toSorted(([a = 0, x = 0], [b = 0, y = 0]) => a - b || x - y));
@@ -191,7 +188,7 @@ async function walk(filter: object, request: PageRequest<'startsAt'>): Promise<V
   const visited: Visit[] = [];
   let after: Position | undefined;
   do {
-    const page = await reader.list(filter, { ...request, after });
+    const page = await repository.list(filter, { ...request, after });
     visited.push(...page.items);
     after = page.next;
   } while (after);

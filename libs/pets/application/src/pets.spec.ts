@@ -1,5 +1,5 @@
 import { DomainError } from '@animal-store/kernel';
-import { type NewPet, type Pet, PET_NOT_FOUND, PetReader, PetRepository } from '@animal-store/pets-domain';
+import { type NewPet, type Pet, PET_NOT_FOUND, PetRepository } from '@animal-store/pets-domain';
 import { expect, it } from '@jest/globals';
 import { CreatePet, GetPet } from './index.js';
 
@@ -16,9 +16,7 @@ class FakePets extends PetRepository {
   async addOnce(pet: NewPet) {
     return { result: await this.add(pet), replayed: true };
   }
-}
 
-class NoPets extends PetReader {
   find = () => Promise.resolve(undefined);
   list = () => Promise.resolve({ items: [] });
 }
@@ -34,5 +32,5 @@ it('CreatePet adds a pet, with a key once, and none that violates an invariant',
 });
 
 it('GetPet throws if the pet does not exist', async () => {
-  await expect(new GetPet(new NoPets()).execute(1n)).rejects.toThrow(expect.objectContaining(PET_NOT_FOUND));
+  await expect(new GetPet(new FakePets()).execute(1n)).rejects.toThrow(expect.objectContaining(PET_NOT_FOUND));
 });

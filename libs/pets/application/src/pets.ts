@@ -1,13 +1,5 @@
 import { DomainError, type IdempotencyKey, type Outcome, type Page, type PageRequest } from '@animal-store/kernel';
-import {
-  NewPet,
-  type NewPetInput,
-  type Pet,
-  PET_NOT_FOUND,
-  type PetFilter,
-  type PetReader,
-  type PetRepository,
-} from '@animal-store/pets-domain';
+import { NewPet, type NewPetInput, type Pet, PET_NOT_FOUND, type PetFilter, type PetRepository } from '@animal-store/pets-domain';
 
 export class CreatePet {
   constructor(private readonly pets: PetRepository) {}
@@ -23,7 +15,7 @@ export class CreatePet {
 }
 
 export class GetPet {
-  constructor(private readonly pets: PetReader) {}
+  constructor(private readonly pets: PetRepository) {}
 
   /** @throws DomainError PET_NOT_FOUND */
   async execute(id: bigint): Promise<Pet> {
@@ -34,7 +26,7 @@ export class GetPet {
 }
 
 export class ListPets {
-  constructor(private readonly pets: PetReader) {}
+  constructor(private readonly pets: PetRepository) {}
 
   execute(filter: PetFilter, page: PageRequest): Promise<Page<Pet>> {
     return this.pets.list(filter, page);

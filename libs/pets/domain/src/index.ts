@@ -9,4 +9,4 @@ export {
   PetStatus,
 } from './pet.js';
 export { PET_NOT_FOUND } from './pet-errors.js';
-export { type PetFilter, PetReader, PetRepository } from './pet-repository.js';
+export { type PetFilter, PetRepository } from './pet-repository.js';

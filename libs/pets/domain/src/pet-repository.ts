@@ -1,7 +1,13 @@
 import type { IdempotencyKey, Outcome, Page, PageRequest } from '@animal-store/kernel';
 import type { NewPet, Pet, PetStatus } from './pet.js';
 
-/** Stores the pets of the catalogue. */
+/** Selects pets that match all members. Undefined members are ignored. */
+export interface PetFilter {
+  readonly status?: PetStatus | undefined;
+  readonly id?: bigint | undefined;
+}
+
+/** The pets of the catalogue. What `find` and `list` return may be shared between callers. */
 export abstract class PetRepository {
   /** Assigns an id and inserts the pet. Resolves after the commit. */
   abstract add(pet: NewPet): Promise<Pet>;
@@ -12,16 +18,7 @@ export abstract class PetRepository {
    * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used for a different pet
    */
   abstract addOnce(pet: NewPet, key: IdempotencyKey): Promise<Outcome<Pet>>;
-}
 
-/** Selects pets that match all members. Undefined members are ignored. */
-export interface PetFilter {
-  readonly status?: PetStatus | undefined;
-  readonly id?: bigint | undefined;
-}
-
-/** Reads the catalogue. Results may be shared between callers. */
-export abstract class PetReader {
   abstract find(id: bigint): Promise<Pet | undefined>;
 
   abstract list(filter: PetFilter, page: PageRequest): Promise<Page<Pet>>;

@@ -1,22 +1,20 @@
 import { defineContext, provideUseCase } from '@animal-store/http-kit';
 import { CreatePet, GetPet, ListPets } from '@animal-store/pets-application';
 import { PetCatalogue } from '@animal-store/pets-contract';
-import { PetReader, PetRepository } from '@animal-store/pets-domain';
-import { petsPersistence, TypeOrmPetReader, TypeOrmPetRepository } from '@animal-store/pets-infrastructure';
+import { PetRepository } from '@animal-store/pets-domain';
+import { petsPersistence, TypeOrmPetRepository } from '@animal-store/pets-infrastructure';
 import { Global, Module } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { PetsController } from './pets.controller.js';
 
 @Global()
 @Module({
   controllers: [PetsController],
   providers: [
-    { provide: PetRepository, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmPetRepository(dataSource) },
-    { provide: PetReader, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmPetReader(dataSource) },
-    { provide: PetCatalogue, useExisting: PetReader },
+    { provide: PetRepository, useClass: TypeOrmPetRepository },
+    { provide: PetCatalogue, useExisting: PetRepository },
     provideUseCase(CreatePet, PetRepository),
-    provideUseCase(GetPet, PetReader),
-    provideUseCase(ListPets, PetReader),
+    provideUseCase(GetPet, PetRepository),
+    provideUseCase(ListPets, PetRepository),
   ],
   // What other contexts may inject.
   exports: [PetCatalogue],

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import fc from 'fast-check';
 import { petsPersistence } from './pets-persistence.js';
 import { aNewPet, anyNewPet, OTHER_PET_VALUES } from './testing/pet-builder.js';
-import { TypeOrmPetReader } from './typeorm-pet-reader.js';
 import { TypeOrmPetRepository } from './typeorm-pet-repository.js';
 
 const database = useDatabase(petsPersistence);
@@ -21,28 +20,27 @@ describe.each([
 ])('the pets %s', (_name, citus) => {
   let source: Database;
   let repository: TypeOrmPetRepository;
-  let reader: TypeOrmPetReader;
 
   beforeAll(async () => {
     source = new Database({ url: database.url, applicationName: 'spec', poolSize: 10, citus, persistence: [petsPersistence] });
     await source.initialize();
     const range = `MINVALUE ${String(INT64_MIN)} MAXVALUE ${String(INT64_MAX)} START ${String(INT64_MAX - STEP)}`;
     if (citus) await source.query(`ALTER SEQUENCE pets.pets_id_seq INCREMENT ${String(-STEP)} ${range}`);
-    [repository, reader] = [new TypeOrmPetRepository(source), new TypeOrmPetReader(source)];
+    repository = new TypeOrmPetRepository(source);
   });
   beforeEach(() => database.empty());
   afterAll(() => source.destroy());
 
-  const all = async () => (await reader.list({}, { limit: 100 })).items;
+  const all = async () => (await repository.list({}, { limit: 100 })).items;
 
   it('are found and listed exactly as they were added', async () => {
     await fc.assert(
       fc.asyncProperty(anyNewPet, async (pet) => {
         const added = await repository.add(pet);
         expect(added).toMatchObject({ ...pet });
-        expect([await reader.find(added.id), await reader.exists(added.id)]).toEqual([{ ...added }, true]);
+        expect([await repository.find(added.id), await repository.exists(added.id)]).toEqual([{ ...added }, true]);
         for (const filter of [{}, { status: added.status }])
-          expect((await reader.list(filter, { limit: 1, after: { id: added.id - 1n } })).items).toEqual([{ ...added }]);
+          expect((await repository.list(filter, { limit: 1, after: { id: added.id - 1n } })).items).toEqual([{ ...added }]);
       }),
       { numRuns: 25 },
     );
@@ -74,7 +72,9 @@ describe.each([
       ]),
     );
     const results = await Promise.all(
-      queries.map(({ limit, after, ...filter }) => reader.list(filter, { limit, after: after === undefined ? undefined : { id: after } })),
+      queries.map(({ limit, after, ...filter }) =>
+        repository.list(filter, { limit, after: after === undefined ? undefined : { id: after } }),
+      ),
     );
     for (const [index, { status, limit, after, ...filter }] of queries.entries()) {
       const id = 'id' in filter ? filter.id : undefined;

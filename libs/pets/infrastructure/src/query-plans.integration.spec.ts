@@ -4,7 +4,6 @@ import { aNewPet } from './testing/pet-builder.js';
 import { createMigratedDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { petsPersistence } from './pets-persistence.js';
-import { TypeOrmPetReader } from './typeorm-pet-reader.js';
 import { TypeOrmPetRepository } from './typeorm-pet-repository.js';
 
 interface Plan {
@@ -57,14 +56,14 @@ async function fill(dataSource: Database, rows: number): Promise<void> {
 
 /** Executes the statements as the service does, often enough for PostgreSQL to choose a plan. */
 async function sendAll(dataSource: Database): Promise<void> {
-  const [reader, repository] = [new TypeOrmPetReader(dataSource), new TypeOrmPetRepository(dataSource)];
+  const repository = new TypeOrmPetRepository(dataSource);
   for (let execution = 0; execution < 10; execution++) {
     // The first one runs alone, the others share a statement.
-    await Promise.all([1, 2, 3].map((id) => reader.find(BigInt(id))));
-    await reader.list({}, { limit: 20 });
-    for (const status of PET_STATUSES) await reader.list({ status }, { limit: 20 });
-    await reader.list({ id: BigInt(execution) }, { limit: 20 });
-    await reader.list({ id: BigInt(execution), status: RARE }, { limit: 20 });
+    await Promise.all([1, 2, 3].map((id) => repository.find(BigInt(id))));
+    await repository.list({}, { limit: 20 });
+    for (const status of PET_STATUSES) await repository.list({ status }, { limit: 20 });
+    await repository.list({ id: BigInt(execution) }, { limit: 20 });
+    await repository.list({ id: BigInt(execution), status: RARE }, { limit: 20 });
     await repository.addOnce(aNewPet(), { clientId: 1n, key: 'plans' });
   }
 }
@@ -155,7 +154,7 @@ describe('the statements of a catalogue of 100,000 pets', () => {
     ['an identifier and a status', { status: PetStatus.Available }],
   ])('use only the primary key to list by %s', async (_what, filter) => {
     await connected(database, async (dataSource) => {
-      const { items } = await new TypeOrmPetReader(dataSource).list({ id: found, ...filter }, { limit: 20 });
+      const { items } = await new TypeOrmPetRepository(dataSource).list({ id: found, ...filter }, { limit: 20 });
       expect(items).toMatchObject([{ id: found, name: expect.stringMatching(/^pet /) }]);
       expect(await dataSource.query(`SELECT ${LABEL} AS name FROM pg_prepared_statements`)).toEqual([{ name: 'find one pets.pets' }]);
       const plan = await explain(dataSource, 'find one pets.pets', found);

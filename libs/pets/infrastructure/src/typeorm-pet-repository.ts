@@ -1,24 +1,45 @@
 import { BatchedRepository } from '@animal-store/database';
-import { assertSameRequest, type IdempotencyKey, type Outcome } from '@animal-store/kernel';
-import { type NewPet, type Pet, PetRepository } from '@animal-store/pets-domain';
-import type { DataSource } from 'typeorm';
+import { assertSameRequest, type IdempotencyKey, type Outcome, type Page, type PageRequest } from '@animal-store/kernel';
+import type { PetCatalogue } from '@animal-store/pets-contract';
+import type { NewPet, Pet, PetFilter, PetRepository } from '@animal-store/pets-domain';
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 import { PetEntity, PetIdempotencyKeyEntity } from './pet.entity.js';
 
-export class TypeOrmPetRepository extends PetRepository {
+@Injectable()
+export class TypeOrmPetRepository implements PetRepository, PetCatalogue {
   private readonly pets: BatchedRepository<PetEntity>;
 
   constructor(dataSource: DataSource) {
-    super();
     this.pets = new BatchedRepository(dataSource.getRepository(PetEntity), dataSource.getRepository(PetIdempotencyKeyEntity));
   }
 
-  override add(pet: NewPet): Promise<Pet> {
+  add(pet: NewPet): Promise<Pet> {
     return this.pets.insert(pet);
   }
 
-  override async addOnce(pet: NewPet, key: IdempotencyKey): Promise<Outcome<Pet>> {
+  async addOnce(pet: NewPet, key: IdempotencyKey): Promise<Outcome<Pet>> {
     const { row, request, replayed } = await this.pets.insertOnce(pet, key);
     if (replayed) assertSameRequest(pet, request);
     return { result: row, replayed };
+  }
+
+  find(id: bigint): Promise<Pet | undefined> {
+    return this.pets.findById(id);
+  }
+
+  async exists(id: bigint): Promise<boolean> {
+    return (await this.find(id)) !== undefined;
+  }
+
+  list(filter: PetFilter, page: PageRequest): Promise<Page<Pet>> {
+    return filter.id === undefined ? this.pets.page(filter, page) : this.listById(filter.id, filter, page);
+  }
+
+  /** Reads one row by its primary key. Uses the same statement as `find`. */
+  private async listById(id: bigint, { status }: PetFilter, { after }: PageRequest): Promise<Page<Pet>> {
+    const pet = await this.pets.findById(id);
+    const isListed = pet && (status === undefined || pet.status === status) && (after === undefined || id > after.id);
+    return { items: isListed ? [pet] : [] };
   }
 }

@@ -27,10 +27,10 @@ function addExports(tree: Tree, { context, file, resource, Entity, Entities, CON
   const exports: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     domain: {
       [file]: `New${Entity}, type New${Entity}Input, type ${Entity}, ${CONSTANT}_NAME_MAX_LENGTH`,
-      [`${file}-repository`]: `type ${Entity}Filter, ${Entity}Reader, ${Entity}Repository`,
+      [`${file}-repository`]: `type ${Entity}Filter, ${Entity}Repository`,
     },
     application: { [resource]: `Create${Entity}, List${Entities}` },
-    infrastructure: { [`typeorm-${file}-reader`]: `TypeOrm${Entity}Reader`, [`typeorm-${file}-repository`]: `TypeOrm${Entity}Repository` },
+    infrastructure: { [`typeorm-${file}-repository`]: `TypeOrm${Entity}Repository` },
   };
   for (const [layer, modules] of Object.entries(exports)) {
     editFile(tree, `libs/${context}/${layer}/src/index.ts`, (index) =>
@@ -76,18 +76,14 @@ function registerInModule(tree: Tree, { context, resource, Entity, Entities, par
   const imports: Readonly<Record<string, readonly string[]>> = {
     '@animal-store/http-kit': ['provideUseCase'],
     [`@animal-store/${context}-application`]: [`Create${Entity}`, `List${Entities}`],
-    [`@animal-store/${context}-domain`]: [`${Entity}Reader`, `${Entity}Repository`, `${parent.Entity}Reader`],
-    [`@animal-store/${context}-infrastructure`]: [`TypeOrm${Entity}Reader`, `TypeOrm${Entity}Repository`],
-    typeorm: ['DataSource'],
+    [`@animal-store/${context}-domain`]: [`${Entity}Repository`, `${parent.Entity}Repository`],
+    [`@animal-store/${context}-infrastructure`]: [`TypeOrm${Entity}Repository`],
     [`./${resource}.controller.js`]: [`${Entities}Controller`],
   };
-  const adapter = (port: string) =>
-    `{ provide: ${port}, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrm${port}(dataSource) }`;
   const providers = [
-    adapter(`${Entity}Repository`),
-    adapter(`${Entity}Reader`),
+    `{ provide: ${Entity}Repository, useClass: TypeOrm${Entity}Repository }`,
     `provideUseCase(Create${Entity}, ${Entity}Repository)`,
-    `provideUseCase(List${Entities}, ${Entity}Reader, ${parent.Entity}Reader)`,
+    `provideUseCase(List${Entities}, ${Entity}Repository, ${parent.Entity}Repository)`,
   ];
   editFile(tree, `libs/${context}/http/src/${context}.module.ts`, (module) => {
     let text = module;

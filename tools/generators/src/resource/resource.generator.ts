@@ -95,7 +95,7 @@ function namesOfParent(tree: Tree, context: string, parent: string): NestedNames
   const resource = table.replaceAll('_', '-');
   const { schema: _, context: __, ...names } = namesOfContext(resource, parent);
   const index = `libs/${context}/domain/src/index.ts`;
-  assertExports(tree, index, [`${names.Entity}Reader`, `${names.Entity}Repository`, names.Entity, `${names.CONSTANT}_NOT_FOUND`]);
+  assertExports(tree, index, [`${names.Entity}Repository`, names.Entity, `${names.CONSTANT}_NOT_FOUND`]);
   const builder = `libs/${context}/infrastructure/src/testing/${parent}-builder.ts`;
   if (!tree.exists(builder)) throw new Error(`${builder} is missing; a generated resource requires it`);
   return { ...names, resource, table };
