@@ -56,12 +56,13 @@ export class AppModule {
       controllers: [HealthController],
       providers: [
         Readiness,
+        ...[...config.contextSettings].map(([provide, useValue]) => ({ provide, useValue })),
         { provide: Clock, useValue: clock },
         { provide: LOGGER, useValue: observability.logger },
         { provide: Metrics, useValue: observability.metrics },
         { provide: RateLimits, useValue: new RateLimits(config, observability.logger, observability.metrics) },
       ],
-      exports: [Clock, LOGGER, Metrics, RateLimits],
+      exports: [...config.contextSettings.keys(), Clock, LOGGER, Metrics, RateLimits],
     };
   }
 }

@@ -8,7 +8,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { AppModule } from './app.module.js';
 import { JsonAdapter } from './http/json-adapter.js';
 import { HttpServer } from './http/http-server.js';
-import { createLogger, NestLogger, type ServiceLogger } from './observability/logger.js';
+import { createLogger, createNestLogger, type ServiceLogger } from './observability/logger.js';
 import { startObservability } from './observability/observability.js';
 import type { Config } from './config/config.js';
 import { OpenApiDocument } from './reference/reference.module.js';
@@ -47,7 +47,7 @@ async function compose({
     new JsonAdapter(server.fastify, logger),
     {
       bodyParser: false,
-      logger: new NestLogger(logger),
+      logger: createNestLogger(logger),
       abortOnError: false,
     },
   );

@@ -58,7 +58,7 @@ export async function run(contexts?: readonly Context[]): Promise<void> {
  * @throws StartupError with one line per problem
  */
 export async function start(env: NodeJS.ProcessEnv, contexts = animalStore): Promise<RunningService> {
-  const config = readConfig(env);
+  const config = readConfig(env, contexts);
   const logger = createLogger(config.logLevel);
   for (const line of describeIgnored(env)) logger.warn(line);
   const service = new Service(config, logger, contexts, await createApp({ config, logger, contexts }));
@@ -91,12 +91,16 @@ class Service implements RunningService {
 
   async listen(): Promise<void> {
     const { adminHost, adminPort, host, port, reusePort } = this.config;
-    const { registry } = this.app.get(Metrics);
-    collectDefaultMetrics({ register: registry });
+    const metrics = this.app.get(Metrics);
+    collectDefaultMetrics({ register: metrics.registry });
+    // Fails if two have the same name.
+    metrics.all();
     if (adminPort !== undefined) {
-      this.admin = await startAdminServer({ host: adminHost, port: adminPort }, registry).catch((error: unknown) => {
-        throw listenError(error, 'ADMIN_HOST');
-      });
+      this.admin = await startAdminServer({ host: adminHost, port: adminPort }, async () => metrics.all().metrics()).catch(
+        (error: unknown) => {
+          throw listenError(error, 'ADMIN_HOST');
+        },
+      );
       this.logger.info({ host: adminHost, port: (this.admin.address() as AddressInfo).port }, 'serving metrics');
     }
     // Not with Nest's `listen`, which logs the error itself.

@@ -1,4 +1,5 @@
 import type { Job, Persistence, Subscription } from '@animal-store/database';
+import type { SettingsClass } from '@animal-store/settings';
 import type { Type } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 
@@ -18,6 +19,8 @@ export interface Context {
   readonly jobs?: readonly ScheduledJob[];
   /** Reactions to events of any context. */
   readonly subscriptions?: readonly Subscription[];
+  /** Environment variables, with the classes that have their values. */
+  readonly settings?: readonly SettingsClass[];
   /** The group of the context's operations in the OpenAPI document. */
   readonly tag?: { readonly name: string; readonly description: string };
   /** Named schemas of the OpenAPI document that no class declares. */

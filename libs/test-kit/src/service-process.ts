@@ -36,7 +36,7 @@ export function programPath(app: 'api' | 'cli', folder = process.env['PROGRAM_FO
  */
 export function processEnvironment(environment: Environment): NodeJS.ProcessEnv {
   const { PATH, HOME, SystemRoot, TEMP, NODE_COMPILE_CACHE } = process.env;
-  return { PATH, HOME, SystemRoot, TEMP, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), ...environment };
+  return { PATH, HOME, SystemRoot, TEMP, NODE_ENV: 'test', ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), ...environment };
 }
 
 /** A running process of the service, or of another program that prints its URL or its port. */

@@ -10,12 +10,12 @@ const WORKSPACE = join(import.meta.dirname, '../../..');
 /** In the API's folder, because the sources look up files through the API's package.json. */
 const BUNDLE = join(WORKSPACE, 'apps/api/dev/dist');
 // `npm run dev`: Rolldown bundles the sources after each change, `node --watch` restarts the bundle, and tsc checks the types.
-// PostgreSQL keeps running.
+// PostgreSQL keeps running. Node.js gets further arguments, such as `--inspect`.
 await runUntilStopped(async (env) => {
   const bundler = await bundleSources();
   const service = fork(join(BUNDLE, 'dev-service.js'), {
     env: { ...env, NODE_COMPILE_CACHE: join(BUNDLE, '.cache') },
-    execArgv: ['--watch', '--watch-preserve-output', '--watch-kill-signal=SIGINT', '--enable-source-maps'],
+    execArgv: ['--watch', '--watch-preserve-output', '--watch-kill-signal=SIGINT', '--enable-source-maps', ...process.argv.slice(3)],
   });
   const typeChecker = startTypeChecker();
   return {

@@ -25,7 +25,7 @@ export class LocalEnvironment {
     if ((this.variables['DATABASE_URL'] ?? this.variables['DATABASE_URL_FILE']) !== undefined) return this.variables;
     const env = { ...this.variables, ENVIRONMENT: this.environment };
     // Invalid variables are reported before PostgreSQL starts.
-    readConfig({ ...env, DATABASE_URL: 'postgres://localhost' });
+    readConfig({ ...env, DATABASE_URL: 'postgres://localhost' }, contexts);
     this.starting = startLocalPostgres(this.dataDir);
     this.postgres = await this.starting;
     const { url, serviceUrl } = this.postgres;

@@ -20,7 +20,7 @@ export interface Service {
 
 /** Runs the service in the local environment until Ctrl-C, and exits: with code 1 if it could not start. */
 export async function runUntilStopped(startService: (env: NodeJS.ProcessEnv) => Service | Promise<Service>): Promise<never> {
-  const environment = new LocalEnvironment(process.env);
+  const environment = new LocalEnvironment({ NODE_ENV: 'development', ...process.env });
   const stopped = untilSignal(() => void environment.close().finally(() => process.exit(EXIT_FORCED)));
   let service: Service | undefined;
   let exitCode = 0;

@@ -171,7 +171,7 @@ describe('runUntilStopped', () => {
     const calls: string[] = [];
     const variables = { DATABASE_URL: 'postgres://127.0.0.1:1/any', DATA_DIR: join(temporary, 'untouched') };
     const running = run(variables, (env) => {
-      expect(env).toEqual(variables);
+      expect(env).toEqual({ NODE_ENV: 'development', ...variables });
       return { url: Promise.resolve('http://localhost:3000'), close: () => Promise.resolve(calls.push('closed')) };
     });
     await waitFor(() => expect(console.log).toHaveBeenCalled());

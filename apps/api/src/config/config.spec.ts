@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readSecretUrl } from '@animal-store/database';
 import { PublicUrl } from '@animal-store/http-kit';
+import { integer, secret, Settings, text } from '@animal-store/settings';
 import { readConfig } from './config.js';
 import { StartupError } from './startup-errors.js';
 
@@ -265,7 +266,7 @@ describe('readConfig', () => {
     [{ MIGRATE_ON_START: 'maybe' }, 'MIGRATE_ON_START must be one of true, on, yes, 1, false, off, no, 0'],
     [{ OTEL_TRACES_SAMPLER_ARG: '1.5' }, 'OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1'],
     [{ CITUS: 'TRUE' }, 'CITUS must be one of true, on, yes, 1, false, off, no, 0'],
-    [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of fatal, error, warn, info, debug, silent'],
+    [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent'],
   ])('rejects %o with one clear line', (env, message) => {
     expect(() => readConfig({ DATABASE_URL, ...env })).toThrow(new StartupError(message));
   });
@@ -320,6 +321,51 @@ describe('readConfig', () => {
     const DATABASE_URL_FILE = await fileWith('mysql://localhost');
     expect(() => readConfig({ DATABASE_URL_FILE })).toThrow(new StartupError('DATABASE_URL_FILE must be a postgres:// URL'));
     expect(() => readConfig({ DATABASE_URL, DATABASE_URL_FILE })).toThrow('DATABASE_URL_FILE and DATABASE_URL must not both be set');
+  });
+
+  describe('of contexts', () => {
+    class PaymentSettings extends Settings({
+      PAYMENTS_KEY: secret(text({ desc: '', devDefault: 'none' })),
+      PAYMENTS_LIMIT: integer(1, 9)({ desc: '', default: 5 }),
+    }) {}
+    const contexts = [{}, { settings: [PaymentSettings] }];
+    const read = (env: NodeJS.ProcessEnv) => readConfig({ DATABASE_URL, ...env }, contexts).contextSettings.get(PaymentSettings);
+
+    it('has an instance of each class of settings, whose secrets are not enumerable', () => {
+      const settings = read({ PAYMENTS_KEY: ' secret\n' }) as PaymentSettings;
+      expect([settings.PAYMENTS_KEY, settings.PAYMENTS_LIMIT]).toEqual(['secret', 5]);
+      expect(JSON.stringify(settings)).toBe('{"PAYMENTS_LIMIT":5}');
+      expect(settings).toBeInstanceOf(PaymentSettings);
+    });
+
+    it('reads the file of a secret for each use', async () => {
+      const PAYMENTS_KEY_FILE = await fileWith('first\n');
+      const settings = read({ PAYMENTS_KEY_FILE }) as PaymentSettings;
+      expect(settings.PAYMENTS_KEY).toBe('first');
+      await writeFile(PAYMENTS_KEY_FILE, 'second\n');
+      expect(settings.PAYMENTS_KEY).toBe('second');
+    });
+
+    it('rejects missing and invalid ones together with those of the platform', () => {
+      expect(() => readConfig({ PAYMENTS_LIMIT: '10' }, contexts)).toThrow(
+        new StartupError(
+          'DATABASE_URL is required but not set\nPAYMENTS_KEY is required but not set\nPAYMENTS_LIMIT must be an integer from 1 to 9',
+        ),
+      );
+      expect(() => read({ PAYMENTS_KEY_FILE: '/none' })).toThrow(/^PAYMENTS_KEY_FILE cannot be read: ENOENT/);
+    });
+
+    it('has the value of `devDefault` only outside of production', () => {
+      for (const NODE_ENV of ['development', 'test']) expect(read({ NODE_ENV })).toMatchObject({ PAYMENTS_KEY: 'none' });
+      expect(() => read({ NODE_ENV: 'production' })).toThrow('PAYMENTS_KEY is required but not set');
+      expect(() => read({ NODE_ENV: 'staging' })).toThrow('NODE_ENV must be one of production, development, test');
+    });
+
+    it.each(['PORT', 'PAYMENTS_KEY'])('rejects a second declaration of %s', (name) => {
+      class OtherSettings extends Settings({ [name]: text({ desc: '', default: '' }) }) {}
+      const rule = `OtherSettings must not declare ${name}, because another declaration exists`;
+      expect(() => readConfig({ DATABASE_URL }, [...contexts, { settings: [OtherSettings] }])).toThrow(new StartupError(rule));
+    });
   });
 
   it('reports each invalid variable in its own line', () => {

@@ -1,4 +1,16 @@
-import { readCertificates, readSecretUrl, type SecretUrl } from '@animal-store/database';
+import { readCertificates, readSecretFile, type SecretUrl } from '@animal-store/database';
+import {
+  flag,
+  httpUrl,
+  integer,
+  oneOf,
+  secret,
+  type SettingsClass,
+  share,
+  type Variable,
+  type Variables,
+  withFiles,
+} from '@animal-store/settings';
 import { type CleanedEnv, customCleanEnv } from 'envalid';
 import { StartupError } from './startup-errors.js';
 import * as valid from './validators.js';
@@ -9,49 +21,45 @@ export const CLOSE_TIMEOUT_MS = 5_000;
 /** How long a probe waits for the database. Shorter than `readinessProbe.timeoutSeconds` of the Helm chart. */
 export const PROBE_TIMEOUT_MS = 2_000;
 
-const secretFile = (name: string) =>
-  valid.file({
-    default: undefined,
-    desc: `File that contains ${name}. The service reads the file again for each new connection.`,
-    example: `/run/secrets/${name.toLowerCase().replaceAll('_', '-')}`,
-  });
-
-/**
- * All environment variables of the service. `npx nx documents checks` writes them to `.env.example` and docs/variables.md.
- * A variable such as DATABASE_POOL_SIZE is the member `databasePoolSize` of Config.
- */
-export const variables = {
-  DATABASE_URL: valid.postgresUrl({
-    desc: 'Connection URL of PostgreSQL, in the syntax of libpq. Without this URL, `npm start` runs a local PostgreSQL.',
-    example: 'postgres://animal_store:secret@localhost:5432/animal_store',
-  }),
-  DATABASE_URL_FILE: secretFile('DATABASE_URL'),
-  DATABASE_REPLICA_URLS: valid.postgresUrls({
-    default: [],
-    desc: 'Connection URLs of read replicas that serve lists. By default, the primary serves all lists.',
-    example: 'postgres://animal_store:secret@replica-1:5432/animal_store,postgres://animal_store:secret@replica-2:5432/animal_store',
-  }),
-  DATABASE_REPLICA_URLS_FILE: secretFile('DATABASE_REPLICA_URLS'),
-  DATABASE_POOL_SIZE: valid.integer(1, 1000, { default: 10, desc: 'Maximum number of connections from a process to a database server.' }),
-  DATABASE_CONNECT_TIMEOUT_MS: valid.integer(1, 60_000, { default: 2_500, desc: 'Maximum time that a request waits for a connection.' }),
-  DATABASE_STATEMENT_TIMEOUT_MS: valid.integer(0, 60_000, {
+/** The environment variables of the platform. A variable such as DATABASE_POOL_SIZE is the member `databasePoolSize` of Config. */
+export const variables = withFiles({
+  DATABASE_URL: secret(
+    valid.postgresUrl({
+      desc: 'Connection URL of PostgreSQL, in the syntax of libpq. Without this URL, `npm start` runs a local PostgreSQL.',
+      example: 'postgres://animal_store:secret@localhost:5432/animal_store',
+    }),
+  ),
+  DATABASE_REPLICA_URLS: secret(
+    valid.postgresUrls({
+      default: [],
+      desc: 'Connection URLs of read replicas that serve lists. By default, the primary serves all lists.',
+      example: 'postgres://animal_store:secret@replica-1:5432/animal_store,postgres://animal_store:secret@replica-2:5432/animal_store',
+    }),
+  ),
+  DATABASE_POOL_SIZE: integer(1, 1000)({ default: 10, desc: 'Maximum number of connections from a process to a database server.' }),
+  DATABASE_CONNECT_TIMEOUT_MS: integer(1, 60_000)({ default: 2_500, desc: 'Maximum time that a request waits for a connection.' }),
+  DATABASE_STATEMENT_TIMEOUT_MS: integer(
+    0,
+    60_000,
+  )({
     default: 3_000,
     desc: 'Maximum duration of a statement. 0 turns off the limit.',
   }),
-  CITUS: valid.flag({
+  CITUS: flag({
     default: false,
     desc: 'Whether migrations distribute tables with the PostgreSQL extension Citus.',
   }),
-  MIGRATE_ON_START: valid.flag({ default: true, desc: 'Whether to apply pending migrations on startup.' }),
-  MIGRATION_DATABASE_URL: valid.postgresUrl({
-    default: undefined,
-    desc: 'Connection URL for migrations, if they need another role or must bypass a connection pooler. By default, migrations use DATABASE_URL.',
-    example: 'postgres://animal_store_owner:secret@localhost:5432/animal_store',
-  }),
-  MIGRATION_DATABASE_URL_FILE: secretFile('MIGRATION_DATABASE_URL'),
+  MIGRATE_ON_START: flag({ default: true, desc: 'Whether to apply pending migrations on startup.' }),
+  MIGRATION_DATABASE_URL: secret(
+    valid.postgresUrl({
+      default: undefined,
+      desc: 'Connection URL for migrations, if they need another role or must bypass a connection pooler. By default, migrations use DATABASE_URL.',
+      example: 'postgres://animal_store_owner:secret@localhost:5432/animal_store',
+    }),
+  ),
   HOST: valid.address({ default: '127.0.0.1', desc: 'Address to listen on.' }),
   PORT: valid.port({ default: 3000, desc: 'Port to listen on. 0 selects a free port.' }),
-  REUSE_PORT: valid.flag({
+  REUSE_PORT: flag({
     default: false,
     desc: 'Whether several processes of this machine can listen on PORT. The kernel distributes connections among them. Requires Linux.',
   }),
@@ -62,40 +70,53 @@ export const variables = {
     desc: 'Proxies whose X-Forwarded-For header is trusted. By default, no proxy is trusted, and all clients behind a proxy count as one address.',
     example: '10.0.0.0/8,fd00::/8',
   }),
-  RATE_LIMIT: valid.integer(0, 1_000_000_000, {
+  RATE_LIMIT: integer(
+    0,
+    1_000_000_000,
+  )({
     default: 6_000,
     desc: 'Maximum number of requests per minute for each client. 0 turns off this limit, the limits on individual operations, and the limit on failed authentications.',
   }),
-  REDIS_URL: valid.redisUrl({
-    default: undefined,
-    desc: 'URL of the Redis server that counts requests for rate limits. By default, each process counts only its own requests.',
-    example: 'redis://localhost:6379',
-  }),
-  REDIS_URL_FILE: secretFile('REDIS_URL'),
-  MAX_IN_FLIGHT: valid.integer(1, 1_000_000, {
+  REDIS_URL: secret(
+    valid.redisUrl({
+      default: undefined,
+      desc: 'URL of the Redis server that counts requests for rate limits. By default, each process counts only its own requests.',
+      example: 'redis://localhost:6379',
+    }),
+  ),
+  MAX_IN_FLIGHT: integer(
+    1,
+    1_000_000,
+  )({
     default: 512,
     desc: 'Maximum number of requests in progress in one process. Further requests get a 503.',
   }),
-  MAX_CONNECTIONS: valid.integer(1, 1_000_000, {
+  MAX_CONNECTIONS: integer(
+    1,
+    1_000_000,
+  )({
     default: 10_000,
     desc: 'Maximum number of connections to one process. Further connections replace idle connections. If no connection is idle, they get a 503.',
   }),
-  MAX_EVENT_LOOP_LAG_MS: valid.integer(1, 60_000, {
+  MAX_EVENT_LOOP_LAG_MS: integer(
+    1,
+    60_000,
+  )({
     default: 500,
     desc: 'Maximum delay of the event loop. While the last two measured delays exceed this maximum, requests get a 503.',
   }),
-  DRAIN_SECONDS: valid.integer(0, 600, { default: 5, desc: 'Time after SIGTERM during which requests are still accepted.' }),
-  PUBLIC_BASE_URL: valid.httpUrl({
+  DRAIN_SECONDS: integer(0, 600)({ default: 5, desc: 'Time after SIGTERM during which requests are still accepted.' }),
+  PUBLIC_BASE_URL: httpUrl({
     default: undefined,
     desc: 'Public URL of the service, without /v1, for links in headers and in the OpenAPI document. By default, links are relative.',
     example: 'https://api.example.com',
   }),
-  STAGING_BASE_URL: valid.httpUrl({
+  STAGING_BASE_URL: httpUrl({
     default: undefined,
     desc: 'Public URL of the staging environment, without /v1, for the OpenAPI document.',
     example: 'https://staging.example.com',
   }),
-  DOCS_URL: valid.httpUrl({
+  DOCS_URL: httpUrl({
     default: undefined,
     desc: 'Public URL of the guides, for links in errors and in the OpenAPI document. By default, there are no such links.',
     example: 'https://docs.example.com',
@@ -105,73 +126,96 @@ export const variables = {
     desc: 'Origins whose scripts can call the API from a browser.',
     example: 'https://app.example.com,https://admin.example.com',
   }),
+  NODE_ENV: oneOf(['production', 'development', 'test'])({
+    default: 'production',
+    desc: 'Except in `production`, settings of contexts that are not set have the value of `devDefault`. `npm start` sets `development`.',
+  }),
   ENVIRONMENT: valid.environmentName({
     default: 'production',
     desc: 'Name of the environment. New API keys start with `ast_<environment>_`.',
   }),
-  LOG_LEVEL: valid.oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])({ default: 'info', desc: 'Minimum log level.' }),
-  LOG_REQUESTS_SAMPLE: valid.share({
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])({ default: 'info', desc: 'Minimum log level.' }),
+  LOG_REQUESTS_SAMPLE: share({
     default: 1,
     desc: 'The service logs this share of the requests with a status below 400, and all other requests.',
   }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: valid.httpUrl({
+  LOG_SQL: flag({
+    default: false,
+    desc: 'Whether to log each SQL statement of a request with its duration, without parameters and quoted values.',
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl({
     default: undefined,
     desc: 'URL of the OpenTelemetry collector that receives traces (OTLP over HTTP). By default, tracing is off.',
     example: 'http://localhost:4318',
   }),
-  OTEL_TRACES_SAMPLER_ARG: valid.share({
+  OTEL_TRACES_SAMPLER_ARG: share({
     default: 1,
     desc: 'Share of traces that are recorded. A traceparent header can prevent recording, but cannot force it.',
   }),
-};
-
-/** What a file can contain. */
-const SECRETS = ['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'MIGRATION_DATABASE_URL', 'REDIS_URL'] as const;
-
-type Secret = (typeof SECRETS)[number];
-type Name = keyof typeof variables;
+});
 
 type CamelCase<Text extends string> = Text extends `${infer Word}_${infer Rest}`
   ? `${Lowercase<Word>}${Capitalize<CamelCase<Rest>>}`
   : Lowercase<Text>;
 
-type Settings = {
-  readonly [N in Name as N extends `${string}_FILE` ? never : CamelCase<N>]: CleanedEnv<typeof variables>[N];
-};
+type Values = CleanedEnv<typeof variables>;
+type Settings = { readonly [Name in keyof typeof variables as CamelCase<Name>]: Values[Name] };
 
-/** The values of all variables, in camel case. A secret that is in a file is replaced by the name of the file. */
-export interface Config extends Omit<Settings, CamelCase<Secret>> {
+/** The values of the variables of the platform, in camel case. A secret that is in a file is replaced by the name of the file. */
+export interface Config extends Omit<Settings, 'databaseUrl' | 'databaseReplicaUrls' | 'migrationDatabaseUrl' | 'redisUrl'> {
   readonly databaseUrl: SecretUrl;
   readonly databaseReplicaUrls: readonly SecretUrl[];
   readonly migrationDatabaseUrl: SecretUrl;
   readonly redisUrl: SecretUrl | undefined;
+  /** The instances of the contexts' settings. */
+  readonly contextSettings: ReadonlyMap<SettingsClass, object>;
+}
+
+interface ContextWithSettings {
+  readonly settings?: readonly SettingsClass[] | undefined;
+}
+
+/**
+ * Returns the variables of the platform and the contexts. `npm run generate` writes them to `.env.example`, docs/variables.md and the chart.
+ * @throws StartupError if two have the same name
+ */
+export function variablesOf(contexts: readonly ContextWithSettings[]): Variables {
+  const all: Record<string, Variable> = { ...variables };
+  for (const settings of contexts.flatMap((context) => context.settings ?? []))
+    for (const [name, variable] of Object.entries(withFiles(settings.variables))) {
+      if (name in all) throw new StartupError(`${settings.name} must not declare ${name}, because another declaration exists`);
+      all[name] = variable;
+    }
+  return all;
 }
 
 /**
  * Reads the configuration from environment variables and secret files.
  * @throws StartupError with one line per missing or invalid variable
  */
-export function readConfig(env: NodeJS.ProcessEnv): Config {
+export function readConfig(env: NodeJS.ProcessEnv, contexts: readonly ContextWithSettings[] = []): Config {
+  const all = variablesOf(contexts);
   const given = givenVariables(env);
-  const { files, problems } = readSecretFiles(env, given);
+  const { files, problems } = readSecretFiles(env, given, all);
   for (const [name, file] of Object.entries(given)) {
     // Instead of a certificate that it cannot read, OpenTelemetry's SDK would trust any public CA.
     if (/^OTEL_EXPORTER_OTLP_(?:TRACES_)?(?:CLIENT_)?CERTIFICATE$/.test(name))
       attempt(problems, name, () => readCertificates('file', file));
   }
-  const values = customCleanEnv(given, variables, (cleaned) => cleaned, {
+  const values = customCleanEnv(given, all, (cleaned) => cleaned, {
     reporter: ({ errors }) => {
-      for (const [name, { message }] of Object.entries(errors))
-        problems[name] ??= `${name in files ? `${name}_FILE` : name} ${name in given ? message : 'is required but not set'}`;
+      for (const [name, error] of Object.entries(errors))
+        problems[name] ??= `${name in files ? `${name}_FILE` : name} ${name in given ? error?.message : 'is required but not set'}`;
       if (Object.keys(problems).length > 0) throw new StartupError(Object.values(problems).join('\n'));
     },
-  });
+  }) as Values;
   if (values.CITUS && values.DATABASE_REPLICA_URLS.length > 0) {
     throw new StartupError(
       'DATABASE_REPLICA_URLS must not be set with CITUS: the WAL position of a coordinator does not include its workers',
     );
   }
-  const settings = Object.entries(values).map(([name, value]) => [camelCase(name), value]);
+  const settings = Object.keys(variables).map((name) => [camelCase(name), values[name as keyof Values]]);
+  const classes = contexts.flatMap((context) => context.settings ?? []);
   const replicas = files.DATABASE_REPLICA_URLS;
   const databaseUrl = files.DATABASE_URL ?? values.DATABASE_URL;
   return {
@@ -180,7 +224,19 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     databaseReplicaUrls: values.DATABASE_REPLICA_URLS.map((url, index) => (replicas ? { ...replicas, index } : url)),
     migrationDatabaseUrl: files.MIGRATION_DATABASE_URL ?? values.MIGRATION_DATABASE_URL ?? databaseUrl,
     redisUrl: files.REDIS_URL ?? values.REDIS_URL,
+    contextSettings: new Map(classes.map((settings) => [settings, instanceOf(settings, values, files)])),
   };
+}
+
+/** Secrets are not enumerable, so that a log line with the instance does not contain them. */
+function instanceOf(settings: SettingsClass, values: Readonly<Record<string, unknown>>, files: SecretFiles): object {
+  const instance = new settings();
+  for (const [name, { isSecret = false, _parse: parse }] of Object.entries(settings.variables)) {
+    const file = files[name]?.file;
+    const get = () => (file === undefined ? values[name] : parse(readSecretFile(file)));
+    Object.defineProperty(instance, name, { get, enumerable: !isSecret });
+  }
+  return instance;
 }
 
 /** Returns the variables that are not empty. Paths are used unchanged; other values without surrounding white space. */
@@ -189,19 +245,23 @@ function givenVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(entries.filter(([, value]) => value !== '')) as Record<string, string>;
 }
 
+type SecretFiles = Partial<Record<string, { readonly file: string }>>;
+
+/** The service would use another database instead. */
+const MUST_NOT_BE_EMPTY = ['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'MIGRATION_DATABASE_URL'];
+
 /** Adds the contents of secret files to `given`. Returns the files and, by variable, why one cannot be used. */
-function readSecretFiles(env: NodeJS.ProcessEnv, given: Record<string, string>) {
-  const files: Partial<Record<Secret, { readonly file: string }>> = {};
+function readSecretFiles(env: NodeJS.ProcessEnv, given: Record<string, string>, all: Variables) {
+  const files: SecretFiles = {};
   const problems: Record<string, string> = {};
-  for (const name of SECRETS) {
+  for (const name of Object.keys(all).filter((name) => all[name]?.isSecret)) {
     const file = env[`${name}_FILE`];
-    // An empty variable must not select another database. REDIS_URL may be empty, which docker-compose.yml sets by default.
     if (file?.trim() === '') problems[name] = `${name}_FILE is empty: set or unset it`;
-    else if (env[name]?.trim() === '' && name !== 'REDIS_URL') problems[name] = `${name} is empty: set or unset it`;
+    else if (env[name]?.trim() === '' && MUST_NOT_BE_EMPTY.includes(name)) problems[name] = `${name} is empty: set or unset it`;
     else if (file !== undefined && name in given) problems[name] = `${name}_FILE and ${name} must not both be set`;
     else if (file !== undefined) {
       files[name] = { file };
-      attempt(problems, name, () => (given[name] = readSecretUrl({ file })), `${name}_FILE`);
+      attempt(problems, name, () => (given[name] = readSecretFile(file)), `${name}_FILE`);
     }
   }
   return { files, problems };

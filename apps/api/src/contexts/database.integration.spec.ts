@@ -1,10 +1,12 @@
 import { appendEvents, Database, on, subscribe } from '@animal-store/database';
-import { defineContext } from '@animal-store/http-kit';
+import { defineContext, Public } from '@animal-store/http-kit';
 import { defineEvent } from '@animal-store/kernel';
 import { TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Module } from '@nestjs/common';
+import { secret, Settings, text } from '@animal-store/settings';
+import { Controller, Get, Logger, Module } from '@nestjs/common';
 import { Client } from 'pg';
+import { DataSource } from 'typeorm';
 import { contexts } from '../registered-contexts.js';
 import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
@@ -189,14 +191,46 @@ const followers = defineContext({
   ],
 });
 
+class QuotesSettings extends Settings({
+  QUOTES_KEY: secret(text({ desc: 'Key of the quotes.' })),
+  QUOTES_NAME: text({ desc: 'Name of the quotes.', default: 'Rex' }),
+}) {}
+
+@Controller('quotes')
+class QuotesController {
+  private readonly logger = new Logger('Quotes');
+
+  constructor(
+    private readonly settings: QuotesSettings,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  @Public()
+  @Get()
+  async get(): Promise<void> {
+    this.logger.log({ settings: this.settings, length: this.settings.QUOTES_KEY.length }, 'asked');
+    await this.dataSource.query("SELECT $1::text, 'literal'", ['parameter']);
+  }
+}
+
+@Module({ controllers: [QuotesController] })
+class QuotesModule {}
+
+const quotes = defineContext({
+  module: QuotesModule,
+  persistence: { schema: 'quotes', entities: [], migrations: [] },
+  settings: [QuotesSettings],
+});
+
 describe('with one connection', () => {
   const lines: string[] = [];
   let service: TestApp;
   let key: string;
 
   beforeAll(async () => {
-    const logger = createLogger('warn', { write: (line: string) => void lines.push(line) });
-    service = await startTestApp({ env: { DATABASE_POOL_SIZE: '1' }, logger, contexts: [...contexts, followers] });
+    const logger = createLogger('info', { write: (line: string) => void lines.push(line) });
+    const env = { DATABASE_POOL_SIZE: '1', LOG_SQL: 'true', QUOTES_KEY: 'quotes-secret' };
+    service = await startTestApp({ env, logger, contexts: [...contexts, followers, quotes] });
     key = await service.createKey('pets:read');
   });
   afterAll(() => service.close());
@@ -232,6 +266,20 @@ describe('with one connection', () => {
       expect((await list()).status).toBe(200);
       await service.app.get(Database).pool.query('DEALLOCATE ALL');
     }
+  });
+
+  it('logs the id of the request in the lines of a context and of its statements, without secrets and values', async () => {
+    await (await fetch(`${service.url}/quotes`, { headers: { 'X-Request-Id': 'quote-1' } })).text();
+    await waitFor(() => expect(lines.at(-1)).toContain('"msg":"request"'));
+    const logged = lines.filter((line) => line.includes('"requestId":"quote-1"')).map((line) => JSON.parse(line) as object);
+    expect(logged).toEqual([
+      expect.objectContaining({ level: 30, context: 'Quotes', msg: 'asked', settings: { QUOTES_NAME: 'Rex' }, length: 13 }),
+      expect.objectContaining({ sql: "SELECT $1::text, '…'", durationMs: expect.any(Number), msg: 'statement' }),
+      expect.objectContaining({ status: 200, msg: 'request' }),
+    ]);
+    expect(lines.join('')).not.toMatch(/quotes-secret|parameter|literal/);
+    // Statements of the background are not logged.
+    expect(lines.filter((line) => line.includes('"sql"') && !line.includes('"requestId"'))).toEqual([]);
   });
 
   it('logs once which settings of the database may lose data', () => {

@@ -13,7 +13,7 @@ export class DatabaseModule implements OnApplicationShutdown {
   constructor(@Inject(Database) private readonly database: Database) {}
 
   static forRoot(config: Config, contexts: readonly Context[], observability: Observability): DynamicModule {
-    const { logger, metrics, tracing } = observability;
+    const { logger, metrics, interceptor } = observability;
     const database = new Database({
       url: config.databaseUrl,
       replicaUrls: config.databaseReplicaUrls,
@@ -26,7 +26,7 @@ export class DatabaseModule implements OnApplicationShutdown {
       persistence: contexts.map(({ persistence }) => persistence),
       subscriptions: collectSubscriptions(contexts, config),
       observer: metrics,
-      interceptor: tracing?.interceptor,
+      interceptor,
     });
     observe(database, observability);
     return {

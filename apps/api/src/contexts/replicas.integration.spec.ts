@@ -36,10 +36,11 @@ beforeAll(async () => {
   const access = await connectAccessUseCases(primary.url);
   key = (await access.manageApiKeys.create({ clientName: 'spec', environment: 'test', scopes: ['pets:read', 'pets:write'] })).secret;
   await access.close();
-  const config = readConfig({
-    ...{ DATABASE_URL: primary.url, DATABASE_REPLICA_URLS: standby.url, ENVIRONMENT: 'test' },
+  const env = {
+    ...{ DATABASE_URL: primary.url, DATABASE_REPLICA_URLS: standby.url, ENVIRONMENT: 'test', NODE_ENV: 'test' },
     ...{ MAX_EVENT_LOOP_LAG_MS: '60000', DATABASE_STATEMENT_TIMEOUT_MS: '60000', DATABASE_CONNECT_TIMEOUT_MS: '60000' },
-  });
+  };
+  const config = readConfig(env, contexts);
   const logger = createLogger('info', { write: (line: string) => (log += line) });
   apps = await Promise.all([1, 2].map(() => createApp({ config, contexts, logger })));
   for (const app of apps) {

@@ -1,7 +1,8 @@
 import { generateApiKeySecret, type KeyEnvironment, prefixOf } from '@animal-store/access-domain';
 import { describe, expect, it } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
-import { createLogger, NestLogger } from './logger.js';
+import { Logger } from '@nestjs/common';
+import { createLogger, createNestLogger, requestIds } from './logger.js';
 
 const key = generateApiKeySecret('test' as KeyEnvironment);
 
@@ -44,18 +45,53 @@ describe('createLogger', () => {
   });
 });
 
-describe('NestLogger', () => {
-  it('logs warnings and errors with their context, and nothing else', () => {
+it('writes the causes of an error and the errors of an AggregateError, at most ten errors', () => {
+  const refused = new AggregateError([Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), 'text'], '');
+  const { err } = JSON.parse(lineOf((logger) => logger.error({ err: new Error('lost', { cause: refused }) }, ''))) as { err: object };
+  expect(err).toMatchObject({ message: 'lost', cause: { type: 'AggregateError', errors: [{ message: 'refused', code: 'ECONNREFUSED' }] } });
+  const endless = new Error('endless');
+  const line = lineOf((logger) => logger.error({ err: Object.assign(endless, { cause: endless, errors: [endless, endless] }) }, ''));
+  expect(line.split('"message":"endless"')).toHaveLength(11);
+});
+
+describe("Nest's Logger", () => {
+  const failure = new Error('failed', { cause: new Error('lost') });
+  const err = expect.objectContaining({
+    message: 'failed',
+    stack: expect.any(String),
+    cause: expect.objectContaining({ message: 'lost' }),
+  });
+
+  function linesOf(log: (logger: Logger) => void): unknown[] {
     const lines: unknown[] = [];
-    const logger = new NestLogger(createLogger('debug', { write: (line) => lines.push(JSON.parse(line)) }));
-    logger.log();
-    logger.warn('late', 'Timer');
-    logger.error('failed', 'Error: failed\n    at …', 'Filter');
-    logger.fatal(new Error('lost'), 'App');
-    expect(lines).toEqual([
-      expect.objectContaining({ level: 40, context: 'Timer', msg: 'late' }),
-      expect.objectContaining({ level: 50, context: 'Filter', stack: 'Error: failed\n    at …', msg: 'failed' }),
-      expect.objectContaining({ level: 60, context: 'App', msg: 'Error: lost' }),
-    ]);
+    Logger.overrideLogger(createNestLogger(createLogger('trace', { write: (line) => lines.push(JSON.parse(line)) })));
+    log(new Logger('Orders'));
+    return lines;
+  }
+
+  it.each<[log: (logger: Logger) => void, fields: object]>([
+    [(logger) => logger.log('text'), { level: 30, msg: 'text' }],
+    [(logger) => logger.log({ a: 1n }, 'text'), { a: 1, msg: 'text' }],
+    [(logger) => logger.log('text', { a: { b: [2] } }), { a: { b: [2] }, msg: 'text' }],
+    [(logger) => logger.log('one', 2, [3], null), { msg: 'one 2 [ 3 ] null' }],
+    [(logger) => logger.log({ a: 1 }), { a: 1, msg: '' }],
+    [
+      (logger) => logger.error('text', 'Error: failed\n    at f (x.js:1:1)'),
+      { level: 50, stack: 'Error: failed\n    at f (x.js:1:1)', msg: 'text' },
+    ],
+    [(logger) => logger.error(failure), { level: 50, err, msg: 'failed' }],
+    [(logger) => logger.error('text', failure), { err, msg: 'text' }],
+    [(logger) => logger.error({ error: failure }, 'text'), { error: err, msg: 'text' }],
+    [(logger) => logger.warn('text'), { level: 40 }],
+    [(logger) => logger.fatal('text'), { level: 60 }],
+    [(logger) => logger.debug('text'), { level: 20 }],
+    [(logger) => logger.verbose('text'), { level: 10 }],
+  ])('%s', (log, fields) => {
+    expect(linesOf(log)).toEqual([expect.objectContaining({ context: 'Orders', ...fields })]);
+  });
+
+  it('adds the id of the request, and logs the start of Nest only at the level debug', () => {
+    expect(linesOf((logger) => requestIds.run('r1', () => logger.log('text')))).toMatchObject([{ requestId: 'r1' }]);
+    expect(linesOf(() => new Logger('RouterExplorer').log('Mapped'))).toMatchObject([{ level: 20, msg: 'Mapped' }]);
   });
 });

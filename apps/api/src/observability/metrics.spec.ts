@@ -58,7 +58,7 @@ it('a subscription that has been forgotten has no metrics any more', async () =>
 
 it('counts dropped log lines without adding them again at each scrape', async () => {
   const output = { write: () => undefined, dropped: 0 };
-  const config = { otelExporterOtlpEndpoint: undefined, otelTracesSamplerArg: 1 };
+  const config = { logSql: false, otelExporterOtlpEndpoint: undefined, otelTracesSamplerArg: 1 };
   const { metrics } = await startObservability(config, createLogger('info', output));
   for (output.dropped of [0, 7, 7, 9])
     expect(await metrics.registry.metrics()).toContain(`log_lines_dropped_total ${String(output.dropped)}\n`);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StatementObserver, SubscriptionStatus } from '@animal-store/database';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, register, Registry } from 'prom-client';
 
 /** Replaced by the bundler in write-bundle.ts. */
 declare const BUNDLE: { readonly version: string; readonly commit: string } | undefined;
@@ -68,6 +68,14 @@ export class Metrics implements StatementObserver {
   constructor() {
     const labels = ['version', 'commit', 'node_version'] as const;
     this.gauge('build_info', 'Always 1; the labels describe the running build.', labels).set(buildInfo(), 1);
+  }
+
+  /**
+   * Returns these metrics and those of contexts, which are in prom-client's default registry.
+   * @throws Error if two have the same name
+   */
+  all(): Registry {
+    return Registry.merge([this.registry, register]);
   }
 
   executed(statement: string, seconds: number, batchSize: number): void {

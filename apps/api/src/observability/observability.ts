@@ -1,6 +1,7 @@
+import type { StatementInterceptor } from '@animal-store/database';
 import { Counter } from 'prom-client';
 import type { Config } from '../config/config.js';
-import type { ServiceLogger } from './logger.js';
+import { requestIds, type ServiceLogger } from './logger.js';
 import { Metrics } from './metrics.js';
 import type { Tracing } from './tracing.js';
 
@@ -10,11 +11,13 @@ export interface Observability {
   readonly metrics: Metrics;
   /** Undefined if no collector is configured. */
   readonly tracing: Tracing | undefined;
+  /** The `interceptor` of a Database. */
+  readonly interceptor: StatementInterceptor | undefined;
 }
 
 /** Starts tracing if a collector is configured. Otherwise, the OpenTelemetry SDK is not loaded. */
 export async function startObservability(
-  config: Pick<Config, 'otelExporterOtlpEndpoint' | 'otelTracesSamplerArg'>,
+  config: Pick<Config, 'logSql' | 'otelExporterOtlpEndpoint' | 'otelTracesSamplerArg'>,
   logger: ServiceLogger,
 ): Promise<Observability> {
   const { otelExporterOtlpEndpoint: endpoint, otelTracesSamplerArg: sampledShare } = config;
@@ -29,5 +32,19 @@ export async function startObservability(
     },
   });
   const tracing = endpoint === undefined ? undefined : new (await import('./tracing.js')).Tracing(endpoint, sampledShare, logger);
-  return { logger, metrics, tracing };
+  const traced = tracing?.interceptor;
+  return { logger, metrics, tracing, interceptor: config.logSql ? logStatements(logger, traced) : traced };
+}
+
+/** Logs the text and the duration of each statement of a request, without parameters, and without quoted values, which may be secrets. */
+function logStatements(logger: ServiceLogger, traced: StatementInterceptor = (_statement, run) => run()): StatementInterceptor {
+  return (statement, run) => {
+    const result = traced(statement, run);
+    if (requestIds.getStore() === undefined) return result;
+    const startedAt = performance.now();
+    const sql = statement.text.replaceAll(/'[^']*'/g, "'…'").trim();
+    const log = () => logger.info({ sql, durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000 }, 'statement');
+    result.then(log, log);
+    return result;
+  };
 }

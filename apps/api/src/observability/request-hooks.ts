@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';
 import { redactKeys } from '@animal-store/access-domain';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ServiceLogger } from './logger.js';
+import { requestIds, type ServiceLogger } from './logger.js';
 import type { Metrics } from './metrics.js';
 
 const REQUEST_ID = /^[!-~]{1,128}$/;
@@ -30,14 +30,14 @@ export function requestIdOf(request: Pick<IncomingMessage, 'headers'>): string {
   return typeof given === 'string' && REQUEST_ID.test(given) && redactKeys(given) === given ? given : randomUUID();
 }
 
-/** Puts the request id on every response, and the caller's trace id on the request. */
+/** Puts the request id on every response and log line, and the caller's trace id on the request. */
 export function identifyRequests(fastify: FastifyInstance): void {
   fastify.decorateRequest('traceId', undefined);
   fastify.addHook('onRequest', (request, reply, done) => {
     const { traceparent } = request.raw.headers;
     if (typeof traceparent === 'string') request.traceId ??= TRACE_PARENT.exec(traceparent)?.[1];
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
-    done();
+    requestIds.run(request.id, done);
   });
 }
 

@@ -146,9 +146,9 @@ beforeAll(async () => {
   await exceedRateLimit(readOnly);
   await unfinished;
 
-  const { registry } = service.app.get(Metrics);
-  collectDefaultMetrics({ register: registry });
-  const admin = await startAdminServer({ host: '127.0.0.1', port: 0 }, registry);
+  const metrics = service.app.get(Metrics);
+  collectDefaultMetrics({ register: metrics.registry });
+  const admin = await startAdminServer({ host: '127.0.0.1', port: 0 }, () => metrics.all().metrics());
   outputs.metrics = await (await fetch(`http://127.0.0.1:${String((admin.address() as AddressInfo).port)}/metrics`)).text();
   admin.close().closeAllConnections();
   await service.close();

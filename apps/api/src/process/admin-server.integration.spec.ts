@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter } from 'prom-client';
 import { startTestApp, type TestApp } from '../http/testing/test-app.js';
 import { startAdminServer } from './admin-server.js';
 import { Metrics } from '../observability/metrics.js';
@@ -15,9 +15,9 @@ let admin: Server;
 
 beforeAll(async () => {
   service = await startTestApp({ env: { RATE_LIMIT: '6' } });
-  const { registry } = service.app.get(Metrics);
-  collectDefaultMetrics({ register: registry });
-  admin = await startAdminServer({ host: '127.0.0.1', port: 0 }, registry);
+  const metrics = service.app.get(Metrics);
+  collectDefaultMetrics({ register: metrics.registry });
+  admin = await startAdminServer({ host: '127.0.0.1', port: 0 }, () => metrics.all().metrics());
 });
 
 afterAll(async () => {
@@ -85,6 +85,11 @@ it('GET /metrics returns the metrics of the service', async () => {
   );
 });
 
+it('returns metrics of contexts, which are in the default registry', async () => {
+  new Counter({ name: 'orders_total', help: 'Orders.' }).inc(3);
+  expect(await (await requestAdmin('/metrics')).text()).toMatch(/^orders_total 3$/m);
+});
+
 it('has no Redis metrics without REDIS_URL', async () => {
   expect(await (await requestAdmin('/metrics')).text()).not.toContain('redis_connected');
 });
@@ -97,10 +102,7 @@ it('has no other resources', async () => {
 });
 
 it('responds with 500 if the metrics cannot be collected', async () => {
-  const failing = await startAdminServer(
-    { host: '127.0.0.1', port: 0 },
-    { contentType: Registry.PROMETHEUS_CONTENT_TYPE, metrics: () => Promise.reject(new Error('no metrics')) },
-  );
+  const failing = await startAdminServer({ host: '127.0.0.1', port: 0 }, () => Promise.reject(new Error('no metrics')));
   const response = await fetch(`http://127.0.0.1:${String(portOf(failing))}/metrics`);
   const body = { code: 'internal_error', message: expect.any(String), status: 500 };
   expect([response.status, response.headers.get('cache-control'), await response.json()]).toEqual([500, 'no-store', body]);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import { defaultErrorBody } from '../errors/http-errors.js';
 import { HTTP_ERRORS, type ErrorBody } from '../errors/http-errors.js';
 
@@ -9,13 +9,13 @@ const TIMEOUT_MS = 10_000;
 /** Starts a server for `GET /metrics` on a separate address. */
 export async function startAdminServer(
   { host, port }: { readonly host: string; readonly port: number },
-  source: Pick<Registry, 'contentType' | 'metrics'>,
+  metrics: () => Promise<string>,
 ): Promise<Server> {
   const server = createServer({ requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, ({ url }, response) => {
     if (url?.split('?', 1)[0] !== '/metrics') reject(response, HTTP_ERRORS.routeNotFound);
     else
-      source.metrics().then(
-        (text) => response.setHeader('Content-Type', source.contentType).end(text),
+      metrics().then(
+        (text) => response.setHeader('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE).end(text),
         () => reject(response, HTTP_ERRORS.internalError),
       );
   });

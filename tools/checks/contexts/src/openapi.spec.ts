@@ -1,6 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfig } from '@animal-store/api/configuration';
 import { defaultErrorBody } from '@animal-store/api/errors';
 import { createOpenApiText } from '@animal-store/api/openapi';
 import { PRECONDITION_FAILED, PRECONDITION_REQUIRED } from '@animal-store/kernel';
@@ -17,7 +16,7 @@ const texts = new Map<string, Promise<string>>();
 /** Returns the text of the document with settings. Creates it once, because that assembles the app. */
 function textWith(env: Record<string, string> = {}): Promise<string> {
   const key = JSON.stringify(env);
-  const text = texts.get(key) ?? createOpenApiText(readConfig({ DATABASE_URL: 'postgres://unused', LOG_LEVEL: 'silent', ...env }));
+  const text = texts.get(key) ?? createOpenApiText(env);
   texts.set(key, text);
   return text;
 }

@@ -111,9 +111,11 @@ describe.each(queries.map(({ usedIn, ...query }) => [usedIn, query] as const))('
   });
 });
 
-it('every metric of the service, and every recorded ratio, is used', () => {
+it('every metric of the platform, and every recorded ratio, is used', () => {
   const base = (metric: string) => metric.replace(/_(?:bucket|sum|count)$/, '');
   const used = new Set(queries.flatMap(({ expr }) => selectorsOf(expr).names.map(base)));
-  const names = [...exported.keys(), ...recorded].map(base).filter((metric) => !/^(?:nodejs|process)_/.test(metric));
+  // Contexts may have others.
+  const PLATFORM = /^(?:build|database|events?|http|job|log|redis|service)_|^up$/;
+  const names = [...[...exported.keys()].filter((metric) => PLATFORM.test(metric)), ...recorded].map(base);
   expect(names.filter((name) => !used.has(name))).toEqual([]);
 });

@@ -1,9 +1,10 @@
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { httpUrl, secret, Settings, text } from '@animal-store/settings';
 import { parseDocument } from 'yaml';
 import { listFiles, readText, ROOT, workspaceFiles } from '@animal-store/checks/workspace';
-import { DOCUMENTS } from './documents.js';
+import { renderDocuments } from './documents.js';
 
 const files = workspaceFiles();
 const BINARY = /\.(?:png|jpe?g|gif|ico|webp|woff2?|pdf|gz|zip)$/;
@@ -104,8 +105,33 @@ describe('Markdown', () => {
   });
 });
 
-it.each(Object.entries(DOCUMENTS))('%s is up to date: `npx nx documents checks` writes it', (file, render) => {
-  expect(readText(file)).toBe(render());
+describe('the generated documents', () => {
+  // Prettier formats JSON.
+  const parse = (text: string): unknown => (text.startsWith('{') ? JSON.parse(text) : text);
+
+  it.each(Object.entries(renderDocuments()))('%s is up to date: `npm run generate` writes it', (file, text) => {
+    expect(parse(readText(file))).toEqual(parse(text));
+  });
+
+  it('contain the settings of contexts', () => {
+    class PaymentSettings extends Settings({
+      PAYMENTS_URL: httpUrl({ desc: 'URL of the payments.', default: 'https://pay.example' }),
+      PAYMENTS_KEY: secret(text({ desc: 'Key of the payments.', devDefault: 'none' })),
+    }) {}
+    const documents = renderDocuments([{ settings: [PaymentSettings] }]);
+    const [example = '', variables, schema] = Object.values(documents);
+    expect(example).toContain(
+      '# URL of the payments.\n# Must be an http(s) URL without user name, query or fragment.\n#PAYMENTS_URL=https://pay.example\n',
+    );
+    expect(example).toContain('# Must be a text.\n#PAYMENTS_KEY=none\n');
+    expect(example).toContain('\n#PAYMENTS_KEY_FILE=/run/secrets/payments-key\n');
+    expect(variables).toContain('- `PAYMENTS_KEY` (text; secret): Key of the payments.\n');
+    const { config, secrets } = (JSON.parse(schema ?? '') as { properties: Record<string, { properties: Record<string, object> }> })
+      .properties;
+    expect(config?.properties).toHaveProperty('PAYMENTS_URL');
+    expect(config?.properties).not.toHaveProperty('PAYMENTS_KEY');
+    expect(secrets?.properties['contexts']).toMatchObject({ properties: { PAYMENTS_KEY: {} } });
+  });
 });
 
 interface LockedPackage {

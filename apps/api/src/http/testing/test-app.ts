@@ -46,7 +46,8 @@ export async function startTestApp({
 }: TestAppOptions = {}): Promise<TestApp> {
   const database = await createMigratedDatabase(contexts.map(({ persistence }) => persistence));
   const access = await connectAccessUseCases(database.url);
-  const config = readConfig({ DATABASE_URL: await databaseUrl(database.url), ENVIRONMENT: 'test', ...PATIENT, ...env });
+  const url = await databaseUrl(database.url);
+  const config = readConfig({ DATABASE_URL: url, ENVIRONMENT: 'test', NODE_ENV: 'test', ...PATIENT, ...env }, contexts);
   const app = await createApp({ config, contexts, logger, ...(clock && { clock }) });
   await app.get(Database).open();
   await app.listen({ host: '127.0.0.1', port: 0 });

@@ -50,9 +50,21 @@ it.each([
   ['an unknown value', set('replica=2'), "additional properties 'replica'"],
   ['two instances of PostgreSQL', set('postgres.instances=2'), 'instances'],
   ['no database', ['--set', 'replicas=1'], 'secrets.database.name is required'],
+  ['a secret of no context', set('secrets.contexts.UNKNOWN.name=any'), 'UNKNOWN'],
   ['replicas with Citus', set('secrets.databaseReplicas.name=any', 'citus.enabled=true'), 'cannot be used with citus.enabled'],
 ])('rejects %s', (_name, args, message) => {
   expect(() => render(args)).toThrow(message);
+});
+
+it.each([
+  ['file', { name: 'PAYMENTS_KEY_FILE', value: '/etc/animal-store/secrets/payments-key' }],
+  ['env', { name: 'PAYMENTS_KEY', valueFrom: { secretKeyRef: { name: 'payments', key: 'api-key' } } }],
+])('passes secrets of contexts to the pods, but not to the migrations, as %s', (as, variable) => {
+  const given = set(`secrets.as=${as}`, 'secrets.contexts.PAYMENTS_KEY.name=payments,secrets.contexts.PAYMENTS_KEY.key=api-key');
+  // The schema only has the secrets of this workspace's contexts.
+  const manifests = render([...given, '--skip-schema-validation']);
+  expect(find(manifests, 'Deployment')).toMatchObject(withPod({ containers: [{ env: expect.arrayContaining([variable]) }] }));
+  expect(JSON.stringify(find(manifests, 'Job'))).not.toContain('PAYMENTS_KEY');
 });
 
 it('runs migrations before the pods, with their own account and network policy, which Helm removes after the Job', () => {
