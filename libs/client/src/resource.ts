@@ -21,7 +21,7 @@ export function listPage<T>(transport: Transport, target: Target, query: object,
 }
 
 /**
- * Creates a resource, or runs a command `POST <path>/<id>/<subpath>`. All attempts have the same idempotency key, so retries have no
+ * Creates a resource, or runs a command `POST <path>/<id>/<subpath>`. A body of bytes is a Blob with its media type, or a Uint8Array. All attempts have the same idempotency key, so retries have no
  * second effect.
  */
 export function post<T>(transport: Transport, target: Target, body: object | undefined, options: CreateOptions): APIPromise<T> {
@@ -41,6 +41,11 @@ export function remove(transport: Transport, target: Target, options: CreateOpti
 /** Requests a resource, or with a `subpath` and a `query` anything else that belongs to it. */
 export function retrieve<T>(transport: Transport, target: Target & Pick<APIRequest, 'query'>, options?: RequestOptions): APIPromise<T> {
   return send(transport, target, options);
+}
+
+/** Requests bytes of this media type, such as `application/pdf`. */
+export function retrieveBytes(transport: Transport, target: Target, bytesType: string, options?: RequestOptions): APIPromise<Uint8Array> {
+  return send(transport, { isResource: (body) => body instanceof Uint8Array, ...target, bytesType }, options);
 }
 
 function change<T>(transport: Transport, request: Target & APIRequest, options: CreateOptions): APIPromise<T> {

@@ -41,6 +41,35 @@ afterEach(() => {
   expect(timers).toBe(0);
 });
 
+describe('bytes', () => {
+  const PHOTO = { path: '/pets', id: 7n, subpath: 'photo' };
+  const bytes = Uint8Array.of(0, 255, 128);
+
+  it('are sent as they are, with the type of the Blob, in each attempt', async () => {
+    for (const [body, type] of [
+      [bytes, 'application/octet-stream'] as const,
+      [new Blob([bytes], { type: 'image/png' }), 'image/png'] as const,
+    ]) {
+      const fetch = fetchOf(new Error('lost'));
+      await outcomeOf(transportOf({ fetch }).send({ ...PHOTO, method: 'POST', body, idempotencyKey: 'once' }), 1_000);
+      const attempt = { body, headers: { 'content-type': type, 'idempotency-key': '"once"' } };
+      expect(sent(fetch)).toMatchObject([attempt, attempt]);
+    }
+  });
+
+  it('are received if the response has their type, also with parameters', async () => {
+    const respond = (type: string, body: Uint8Array<ArrayBuffer> | string, status = 200) =>
+      transportOf({ maxRetries: 0, fetch: fetchOf(new Response(body, { status, headers: { 'Content-Type': type } })) }).send({
+        ...PHOTO,
+        bytesType: 'image/png',
+        isResult: (result) => result instanceof Uint8Array,
+      });
+    for (const type of ['image/png', 'image/png;v=1']) expect((await respond(type, bytes)).body).toEqual(bytes);
+    for (const body of ['{}', '<html>']) await expect(respond('text/html', body)).rejects.toMatchObject({ name: 'APIConnectionError' });
+    await expect(respond('image/png', 'bytes', 404)).rejects.toMatchObject({ status: 404 });
+  });
+});
+
 describe('an option', () => {
   it.each([undefined, '', ' ', 'a b', 'a\nb', 'a\r\nX-Evil: 1', 'é', 'a\u0000', '\u200bast_key'])(
     'apiKey %j is rejected without repeating it',

@@ -21,9 +21,12 @@ export interface APIRequest {
   /** Appended to the id. */
   readonly subpath?: string;
   readonly query?: object;
+  /** Sent as JSON, unless it is bytes. */
   readonly body?: object | undefined;
   /** All attempts have this key, so retries have no second effect. */
   readonly idempotencyKey?: string;
+  /** The media type of a success whose body is bytes, such as `application/pdf`. Default: JSON. */
+  readonly bytesType?: string;
   /** Returns whether a success can have this body. A portal or a proxy may have sent another one. */
   readonly isResult?: (body: unknown) => boolean;
 }
@@ -42,19 +45,20 @@ export class Transport {
   }
 
   async send(request: APIRequest, requestOptions: RequestOptions = {}): Promise<CompletedRequest> {
-    const { method = 'GET', body, idempotencyKey, isResult } = request;
+    const { method = 'GET', body, idempotencyKey, bytesType, isResult } = request;
     const { maxRetries, timeout, signal } = withDefaults(requestOptions, this.options);
     const url = this.prefix + targetOf(request);
     const headers = new Headers({ ...this.options.headers, ...requestOptions.headers });
     headers.set('Authorization', `Bearer ${this.options.apiKey}`);
-    if (body) headers.set('Content-Type', method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
+    if (body)
+      headers.set('Content-Type', isBytes(body) ? typeOf(body) : method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
     if (idempotencyKey !== undefined) headers.set('Idempotency-Key', quoted(idempotencyKey));
     // A redirect could turn a POST into a GET, or send the key to another origin.
-    const init: RequestInit = { method, headers, body: body ? stringifyJson(body) : null, redirect: 'error' };
+    const init: RequestInit = { method, headers, body: body ? (isBytes(body) ? body : stringifyJson(body)) : null, redirect: 'error' };
 
     for (let attempt = 1; ; attempt++) {
       try {
-        const completed = await this.sendAttempt(url, init, timeout, signal);
+        const completed = await this.sendAttempt(url, init, bytesType, timeout, signal);
         if (isResult && !isResult(completed.body)) throw new APIConnectionError('The response does not have the shape of the operation');
         return completed;
       } catch (error) {
@@ -67,10 +71,16 @@ export class Transport {
   }
 
   /** Sends one attempt. Resolves after the complete response. */
-  private async sendAttempt(url: string, init: RequestInit, timeout: number, signal: AbortSignal | undefined): Promise<CompletedRequest> {
+  private async sendAttempt(
+    url: string,
+    init: RequestInit,
+    bytesType: string | undefined,
+    timeout: number,
+    signal: AbortSignal | undefined,
+  ): Promise<CompletedRequest> {
     const { fetch = globalThis.fetch } = this.options;
     let response: Response;
-    let text: string;
+    let content: string | Uint8Array;
     // AbortSignal.any() and AbortSignal.timeout() can be garbage-collected together in Node.js 20, without an end of the request.
     const controller = new AbortController();
     const abort = () => controller.abort();
@@ -80,7 +90,8 @@ export class Transport {
     try {
       controller.signal.throwIfAborted();
       response = await fetch(url, { ...init, signal: controller.signal });
-      text = await response.text();
+      const isBytes = response.ok && bytesType !== undefined && response.headers.get('Content-Type')?.split(';', 1)[0] === bytesType;
+      content = isBytes ? new Uint8Array(await response.arrayBuffer()) : await response.text();
     } catch (cause) {
       if (signal?.aborted) throw new APIUserAbortError('The request was aborted', { cause: signal.reason });
       if (controller.signal.aborted) throw new APIConnectionTimeoutError(`No response within ${timeout} ms`, { cause });
@@ -91,13 +102,22 @@ export class Transport {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
     }
-    if (!response.ok) throw errorOf(response, text);
+    if (content instanceof Uint8Array) return { response, body: content };
+    if (!response.ok) throw errorOf(response, content);
     try {
-      return { response, body: response.status === 204 ? undefined : parseJson(text) };
+      return { response, body: response.status === 204 ? undefined : parseJson(content) };
     } catch (cause) {
       throw new APIConnectionError('The response is not valid JSON', { cause });
     }
   }
+}
+
+function isBytes(body: object): body is Blob | Uint8Array<ArrayBuffer> {
+  return body instanceof Blob || body instanceof Uint8Array;
+}
+
+function typeOf(bytes: Blob | Uint8Array): string {
+  return (bytes instanceof Blob && bytes.type) || 'application/octet-stream';
 }
 
 /** Returns the URL without slashes at the end. */

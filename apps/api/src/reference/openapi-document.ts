@@ -297,7 +297,7 @@ function isPatch({ requestBody }: Operation): boolean {
 
 /** Returns the error responses of an operation. Operations share a response, with a name such as `InvalidRequestOrMalformedJson`. */
 function errorResponsesOf(operation: Operation): readonly { status: string; name: string; response: Response }[] {
-  const pascalCase = ({ code }: ErrorBody) => code.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+  const pascalCase = (name: string) => name.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
   const byStatus = [...Map.groupBy(errorsOf(operation), ({ status }) => status)].sort(([a], [b]) => a - b);
   return byStatus.map(([status, errors]) => {
     const rejectsPatch = status === 415 && isPatch(operation);
@@ -306,7 +306,9 @@ function errorResponsesOf(operation: Operation): readonly { status: string; name
     const examples = Object.fromEntries(errors.map((error) => [error.code, { value: error }]));
     return {
       status: String(status),
-      name: errors.map(pascalCase).join('Or') + (rejectsPatch ? 'OfPatch' : rejectsBytes ? `Of_${operation.operationId ?? ''}` : ''),
+      name:
+        errors.map(({ code }) => pascalCase(code)).join('Or') +
+        (rejectsPatch ? 'OfPatch' : rejectsBytes ? `Of${pascalCase(operation.operationId ?? '')}` : ''),
       response: {
         description: errors.map(({ message }) => (errors.length > 1 ? `- ${message}` : message)).join('\n'),
         headers: headersOf(headers),

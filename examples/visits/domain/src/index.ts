@@ -11,5 +11,14 @@ export {
   VISIT_REASON_MAX_LENGTH,
   VisitStatus,
 } from './visit.js';
-export { INVALID_VISIT, PET_UNKNOWN, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VISIT_OVERLAPS } from './visit-errors.js';
+export {
+  INVALID_VISIT,
+  PET_UNKNOWN,
+  REPORT_EXISTS,
+  REPORT_NOT_FOUND,
+  VISIT_NOT_BOOKED,
+  VISIT_NOT_FOUND,
+  VISIT_OVERLAPS,
+} from './visit-errors.js';
 export { type VisitCommand, VisitDays, type VisitFilter, VisitRepository } from './visit-repository.js';
+export { REPORT_MAX_BYTES, type VisitReport, VisitReportRepository } from './visit-report.js';

@@ -29,3 +29,15 @@ export const PET_UNKNOWN = {
   kind: 'unprocessable',
   message: 'No animal has this petId.',
 } as const satisfies ErrorDefinition;
+
+export const REPORT_NOT_FOUND = {
+  code: 'report_not_found',
+  kind: 'not_found',
+  message: 'The visit has no report.',
+} as const satisfies ErrorDefinition;
+
+export const REPORT_EXISTS = {
+  code: 'report_exists',
+  kind: 'conflict',
+  message: 'The visit already has a report.',
+} as const satisfies ErrorDefinition;

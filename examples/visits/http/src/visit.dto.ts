@@ -12,6 +12,7 @@ import {
 import { VISIBLE_TEXT_PATTERN } from '@animal-store/kernel';
 import {
   isVisitMinutes,
+  REPORT_MAX_BYTES,
   TREATMENT_NAME_MAX_LENGTH,
   VISIT_MINUTES,
   VISIT_MINUTES_RULE,
@@ -82,6 +83,15 @@ export class TreatmentDto extends NewTreatmentDto {
 
   @ApiProperty({ ...INT64_SCHEMA, description: 'Identifier of the visit.', example: EXAMPLE_ID })
   visitId!: bigint;
+}
+
+@ApiSchema({ name: 'VisitReport' })
+export class VisitReportDto {
+  @ApiProperty({ ...INT64_SCHEMA, description: 'Identifier of the visit.', example: EXAMPLE_ID })
+  id!: bigint;
+
+  @ApiProperty({ type: 'integer', minimum: 1, maximum: REPORT_MAX_BYTES, description: 'Size in bytes.', example: 48_213 })
+  size!: number;
 }
 
 export class ListTreatmentsQuery extends PageQueryOf('treatments') {}

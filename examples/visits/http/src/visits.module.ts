@@ -2,30 +2,35 @@ import { defineContext, provideUseCase } from '@animal-store/http-kit';
 import { Clock } from '@animal-store/kernel';
 import { PetCatalogue } from '@animal-store/pets-contract';
 import {
+  AddReport,
   AddTreatment,
   CancelOverdueVisits,
   CancelVisit,
   CheckInVisit,
   CreateVisit,
+  GetReport,
   GetVisit,
   ListTreatments,
   ListVisits,
 } from '@animal-store/visits-application';
-import { TreatmentRepository, VisitRepository } from '@animal-store/visits-domain';
+import { TreatmentRepository, VisitReportRepository, VisitRepository } from '@animal-store/visits-domain';
 import {
   TypeOrmTreatmentRepository,
+  TypeOrmVisitReportRepository,
   TypeOrmVisitRepository,
   visitsPersistence,
   visitsSubscriptions,
 } from '@animal-store/visits-infrastructure';
 import { Module } from '@nestjs/common';
+import { VisitReportsController } from './visit-reports.controller.js';
 import { VisitsController } from './visits.controller.js';
 
 @Module({
-  controllers: [VisitsController],
+  controllers: [VisitsController, VisitReportsController],
   providers: [
     { provide: VisitRepository, useClass: TypeOrmVisitRepository },
     { provide: TreatmentRepository, useClass: TypeOrmTreatmentRepository },
+    { provide: VisitReportRepository, useClass: TypeOrmVisitReportRepository },
     provideUseCase(CreateVisit, VisitRepository, PetCatalogue),
     provideUseCase(GetVisit, VisitRepository),
     provideUseCase(ListVisits, VisitRepository),
@@ -34,6 +39,8 @@ import { VisitsController } from './visits.controller.js';
     provideUseCase(CancelOverdueVisits, VisitRepository, Clock),
     provideUseCase(AddTreatment, TreatmentRepository),
     provideUseCase(ListTreatments, TreatmentRepository, VisitRepository),
+    provideUseCase(AddReport, VisitReportRepository),
+    provideUseCase(GetReport, VisitReportRepository),
   ],
 })
 class VisitsModule {}

@@ -1,4 +1,5 @@
 export { TypeOrmTreatmentRepository } from './typeorm-treatment-repository.js';
+export { TypeOrmVisitReportRepository } from './typeorm-visit-report-repository.js';
 export { TypeOrmVisitRepository } from './typeorm-visit-repository.js';
 export { visitsPersistence } from './visits-persistence.js';
 export { visitsSubscriptions } from './visits-subscriptions.js';

@@ -54,3 +54,12 @@ export class VisitDayEntity {
   @Column('integer')
   visits!: number;
 }
+
+@Entity({ schema: 'visits', name: 'reports' })
+export class ReportEntity {
+  @PrimaryColumn('bigint', { name: 'visit_id' })
+  visitId!: bigint;
+
+  @Column('bytea')
+  pdf!: Uint8Array;
+}

@@ -1,5 +1,5 @@
 import type { APIPromise, ClientOptions, CreateOptions, PagePromise, RequestOptions } from '@animal-store/client';
-import { listPage, post, retrieve, Transport } from '@animal-store/client/resource';
+import { listPage, post, retrieve, retrieveBytes, Transport } from '@animal-store/client/resource';
 
 export interface NewVisit {
   readonly petId: bigint;
@@ -43,6 +43,14 @@ export class Visits {
 
   checkIn(id: bigint, options: CreateOptions = {}): APIPromise<Visit> {
     return post(this.transport, { ...VISITS, id, subpath: 'check-in' }, undefined, options);
+  }
+
+  addReport(id: bigint, pdf: Blob, options: CreateOptions = {}): APIPromise<{ readonly id: bigint; readonly size: number }> {
+    return post(this.transport, { ...VISITS, id, subpath: 'report' }, pdf, options);
+  }
+
+  report(id: bigint, options?: RequestOptions): APIPromise<Uint8Array> {
+    return retrieveBytes(this.transport, { ...VISITS, id, subpath: 'report' }, 'application/pdf', options);
   }
 
   cancel(id: bigint, options: CreateOptions = {}): APIPromise<Visit> {

@@ -41,6 +41,11 @@ export class CreateVisits1795719992259 extends ForwardMigration {
         name text NOT NULL CONSTRAINT treatments_name_check CHECK (char_length(name) BETWEEN 1 AND 200)
       )`);
     await queryRunner.query('CREATE INDEX treatments_visit_id_id_idx ON visits.treatments (visit_id, id)');
+    await queryRunner.query(`
+      CREATE TABLE visits.reports (
+        visit_id bigint CONSTRAINT reports_pkey PRIMARY KEY CONSTRAINT reports_visit_id_fkey REFERENCES visits.visits,
+        pdf bytea NOT NULL CONSTRAINT reports_pdf_check CHECK (octet_length(pdf) BETWEEN 1 AND 5242880)
+      )`);
     await queryRunner.query('CREATE TABLE visits.days (day text COLLATE "C" CONSTRAINT days_pkey PRIMARY KEY, visits integer NOT NULL)');
   }
 }
