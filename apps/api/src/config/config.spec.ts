@@ -5,7 +5,7 @@ import { validateHeaderValue } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readSecretUrl } from '@animal-store/database';
+import { readSecret } from '@animal-store/database';
 import { PublicUrl } from '@animal-store/http-kit';
 import { integer, secret, Settings, text } from '@animal-store/settings';
 import { readConfig } from './config.js';
@@ -101,7 +101,7 @@ describe('readConfig', () => {
       { file, index: 0 },
       { file, index: 1 },
     ]);
-    expect(databaseReplicaUrls.map(readSecretUrl)).toEqual(urls);
+    expect(databaseReplicaUrls.map(readSecret)).toEqual(urls);
   });
 
   it.each(['OTEL_EXPORTER_OTLP_CERTIFICATE', 'OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE', 'OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE'])(
@@ -301,7 +301,7 @@ describe('readConfig', () => {
 
   it('reads files with a byte order mark and Windows line breaks', async () => {
     const DATABASE_URL_FILE = await fileWith(`\ufeff${DATABASE_URL}\r\n\r\n`);
-    expect(readSecretUrl(readConfig({ DATABASE_URL_FILE }).databaseUrl)).toBe(DATABASE_URL);
+    expect(readSecret(readConfig({ DATABASE_URL_FILE }).databaseUrl)).toBe(DATABASE_URL);
   });
 
   it('rejects pipes, devices, folders, and empty and large files, without reading them', async () => {
@@ -325,7 +325,7 @@ describe('readConfig', () => {
 
   describe('of contexts', () => {
     class PaymentSettings extends Settings({
-      PAYMENTS_KEY: secret(text({ desc: '', devDefault: 'none' })),
+      PAYMENTS_KEY: secret(text)({ desc: '', devDefault: 'none' }),
       PAYMENTS_LIMIT: integer(1, 9)({ desc: '', default: 5 }),
     }) {}
     const contexts = [{}, { settings: [PaymentSettings] }];

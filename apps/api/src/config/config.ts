@@ -1,16 +1,6 @@
-import { readCertificates, readSecretFile, type SecretUrl } from '@animal-store/database';
-import {
-  flag,
-  httpUrl,
-  integer,
-  oneOf,
-  secret,
-  type SettingsClass,
-  share,
-  type Variable,
-  type Variables,
-  withFiles,
-} from '@animal-store/settings';
+import { readCertificates, readSecret, type SecretUrl } from '@animal-store/database';
+import type { Context } from '@animal-store/http-kit';
+import { secret, type SettingsClass, type Variable, type Variables } from '@animal-store/settings';
 import { type CleanedEnv, customCleanEnv } from 'envalid';
 import { StartupError } from './startup-errors.js';
 import * as valid from './validators.js';
@@ -22,44 +12,38 @@ export const CLOSE_TIMEOUT_MS = 5_000;
 export const PROBE_TIMEOUT_MS = 2_000;
 
 /** The environment variables of the platform. A variable such as DATABASE_POOL_SIZE is the member `databasePoolSize` of Config. */
-export const variables = withFiles({
-  DATABASE_URL: secret(
-    valid.postgresUrl({
-      desc: 'Connection URL of PostgreSQL, in the syntax of libpq. Without this URL, `npm start` runs a local PostgreSQL.',
-      example: 'postgres://animal_store:secret@localhost:5432/animal_store',
-    }),
-  ),
-  DATABASE_REPLICA_URLS: secret(
-    valid.postgresUrls({
-      default: [],
-      desc: 'Connection URLs of read replicas that serve lists. By default, the primary serves all lists.',
-      example: 'postgres://animal_store:secret@replica-1:5432/animal_store,postgres://animal_store:secret@replica-2:5432/animal_store',
-    }),
-  ),
-  DATABASE_POOL_SIZE: integer(1, 1000)({ default: 10, desc: 'Maximum number of connections from a process to a database server.' }),
-  DATABASE_CONNECT_TIMEOUT_MS: integer(1, 60_000)({ default: 2_500, desc: 'Maximum time that a request waits for a connection.' }),
-  DATABASE_STATEMENT_TIMEOUT_MS: integer(
+export const variables = {
+  DATABASE_URL: secret(valid.postgresUrl)({
+    desc: 'Connection URL of PostgreSQL, in the syntax of libpq. Without this URL, `npm start` runs a local PostgreSQL.',
+    example: 'postgres://animal_store:secret@localhost:5432/animal_store',
+  }),
+  DATABASE_REPLICA_URLS: secret(valid.postgresUrls)({
+    default: [],
+    desc: 'Connection URLs of read replicas that serve lists. By default, the primary serves all lists.',
+    example: 'postgres://animal_store:secret@replica-1:5432/animal_store,postgres://animal_store:secret@replica-2:5432/animal_store',
+  }),
+  DATABASE_POOL_SIZE: valid.integer(1, 1000)({ default: 10, desc: 'Maximum number of connections from a process to a database server.' }),
+  DATABASE_CONNECT_TIMEOUT_MS: valid.integer(1, 60_000)({ default: 2_500, desc: 'Maximum time that a request waits for a connection.' }),
+  DATABASE_STATEMENT_TIMEOUT_MS: valid.integer(
     0,
     60_000,
   )({
     default: 3_000,
     desc: 'Maximum duration of a statement. 0 turns off the limit.',
   }),
-  CITUS: flag({
+  CITUS: valid.flag({
     default: false,
     desc: 'Whether migrations distribute tables with the PostgreSQL extension Citus.',
   }),
-  MIGRATE_ON_START: flag({ default: true, desc: 'Whether to apply pending migrations on startup.' }),
-  MIGRATION_DATABASE_URL: secret(
-    valid.postgresUrl({
-      default: undefined,
-      desc: 'Connection URL for migrations, if they need another role or must bypass a connection pooler. By default, migrations use DATABASE_URL.',
-      example: 'postgres://animal_store_owner:secret@localhost:5432/animal_store',
-    }),
-  ),
+  MIGRATE_ON_START: valid.flag({ default: true, desc: 'Whether to apply pending migrations on startup.' }),
+  MIGRATION_DATABASE_URL: secret(valid.postgresUrl)({
+    default: undefined,
+    desc: 'Connection URL for migrations, if they need another role or must bypass a connection pooler. By default, migrations use DATABASE_URL.',
+    example: 'postgres://animal_store_owner:secret@localhost:5432/animal_store',
+  }),
   HOST: valid.address({ default: '127.0.0.1', desc: 'Address to listen on.' }),
   PORT: valid.port({ default: 3000, desc: 'Port to listen on. 0 selects a free port.' }),
-  REUSE_PORT: flag({
+  REUSE_PORT: valid.flag({
     default: false,
     desc: 'Whether several processes of this machine can listen on PORT. The kernel distributes connections among them. Requires Linux.',
   }),
@@ -70,53 +54,51 @@ export const variables = withFiles({
     desc: 'Proxies whose X-Forwarded-For header is trusted. By default, no proxy is trusted, and all clients behind a proxy count as one address.',
     example: '10.0.0.0/8,fd00::/8',
   }),
-  RATE_LIMIT: integer(
+  RATE_LIMIT: valid.integer(
     0,
     1_000_000_000,
   )({
     default: 6_000,
     desc: 'Maximum number of requests per minute for each client. 0 turns off this limit, the limits on individual operations, and the limit on failed authentications.',
   }),
-  REDIS_URL: secret(
-    valid.redisUrl({
-      default: undefined,
-      desc: 'URL of the Redis server that counts requests for rate limits. By default, each process counts only its own requests.',
-      example: 'redis://localhost:6379',
-    }),
-  ),
-  MAX_IN_FLIGHT: integer(
+  REDIS_URL: secret(valid.redisUrl)({
+    default: undefined,
+    desc: 'URL of the Redis server that counts requests for rate limits. By default, each process counts only its own requests.',
+    example: 'redis://localhost:6379',
+  }),
+  MAX_IN_FLIGHT: valid.integer(
     1,
     1_000_000,
   )({
     default: 512,
     desc: 'Maximum number of requests in progress in one process. Further requests get a 503.',
   }),
-  MAX_CONNECTIONS: integer(
+  MAX_CONNECTIONS: valid.integer(
     1,
     1_000_000,
   )({
     default: 10_000,
     desc: 'Maximum number of connections to one process. Further connections replace idle connections. If no connection is idle, they get a 503.',
   }),
-  MAX_EVENT_LOOP_LAG_MS: integer(
+  MAX_EVENT_LOOP_LAG_MS: valid.integer(
     1,
     60_000,
   )({
     default: 500,
     desc: 'Maximum delay of the event loop. While the last two measured delays exceed this maximum, requests get a 503.',
   }),
-  DRAIN_SECONDS: integer(0, 600)({ default: 5, desc: 'Time after SIGTERM during which requests are still accepted.' }),
-  PUBLIC_BASE_URL: httpUrl({
+  DRAIN_SECONDS: valid.integer(0, 600)({ default: 5, desc: 'Time after SIGTERM during which requests are still accepted.' }),
+  PUBLIC_BASE_URL: valid.httpUrl({
     default: undefined,
     desc: 'Public URL of the service, without /v1, for links in headers and in the OpenAPI document. By default, links are relative.',
     example: 'https://api.example.com',
   }),
-  STAGING_BASE_URL: httpUrl({
+  STAGING_BASE_URL: valid.httpUrl({
     default: undefined,
     desc: 'Public URL of the staging environment, without /v1, for the OpenAPI document.',
     example: 'https://staging.example.com',
   }),
-  DOCS_URL: httpUrl({
+  DOCS_URL: valid.httpUrl({
     default: undefined,
     desc: 'Public URL of the guides, for links in errors and in the OpenAPI document. By default, there are no such links.',
     example: 'https://docs.example.com',
@@ -126,7 +108,7 @@ export const variables = withFiles({
     desc: 'Origins whose scripts can call the API from a browser.',
     example: 'https://app.example.com,https://admin.example.com',
   }),
-  NODE_ENV: oneOf(['production', 'development', 'test'])({
+  NODE_ENV: valid.oneOf(['production', 'development', 'test'])({
     default: 'production',
     desc: 'Except in `production`, settings of contexts that are not set have the value of `devDefault`. `npm start` sets `development`.',
   }),
@@ -134,25 +116,25 @@ export const variables = withFiles({
     default: 'production',
     desc: 'Name of the environment. New API keys start with `ast_<environment>_`.',
   }),
-  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])({ default: 'info', desc: 'Minimum log level.' }),
-  LOG_REQUESTS_SAMPLE: share({
+  LOG_LEVEL: valid.oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])({ default: 'info', desc: 'Minimum log level.' }),
+  LOG_REQUESTS_SAMPLE: valid.share({
     default: 1,
     desc: 'The service logs this share of the requests with a status below 400, and all other requests.',
   }),
-  LOG_SQL: flag({
+  LOG_SQL: valid.flag({
     default: false,
     desc: 'Whether to log each SQL statement of a request with its duration, without parameters and quoted values.',
   }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl({
+  OTEL_EXPORTER_OTLP_ENDPOINT: valid.httpUrl({
     default: undefined,
     desc: 'URL of the OpenTelemetry collector that receives traces (OTLP over HTTP). By default, tracing is off.',
     example: 'http://localhost:4318',
   }),
-  OTEL_TRACES_SAMPLER_ARG: share({
+  OTEL_TRACES_SAMPLER_ARG: valid.share({
     default: 1,
     desc: 'Share of traces that are recorded. A traceparent header can prevent recording, but cannot force it.',
   }),
-});
+};
 
 type CamelCase<Text extends string> = Text extends `${infer Word}_${infer Rest}`
   ? `${Lowercase<Word>}${Capitalize<CamelCase<Rest>>}`
@@ -171,29 +153,39 @@ export interface Config extends Omit<Settings, 'databaseUrl' | 'databaseReplicaU
   readonly contextSettings: ReadonlyMap<SettingsClass, object>;
 }
 
-interface ContextWithSettings {
-  readonly settings?: readonly SettingsClass[] | undefined;
-}
-
 /**
  * Returns the variables of the platform and the contexts. `npm run generate` writes them to `.env.example`, docs/variables.md and the chart.
  * @throws StartupError if two have the same name
  */
-export function variablesOf(contexts: readonly ContextWithSettings[]): Variables {
+export function variablesOf(contexts: readonly Pick<Context, 'settings'>[]): Variables {
   const all: Record<string, Variable> = { ...variables };
   for (const settings of contexts.flatMap((context) => context.settings ?? []))
-    for (const [name, variable] of Object.entries(withFiles(settings.variables))) {
+    for (const [name, variable] of Object.entries(settings.variables)) {
       if (name in all) throw new StartupError(`${settings.name} must not declare ${name}, because another declaration exists`);
       all[name] = variable;
     }
-  return all;
+  const withFile = ([name, variable]: [string, Variable]): [string, Variable][] =>
+    variable.isSecret
+      ? [
+          [name, variable],
+          [`${name}_FILE`, fileOf(name)],
+        ]
+      : [[name, variable]];
+  return Object.fromEntries(Object.entries(all).flatMap(withFile));
 }
+
+const fileOf = (name: string) =>
+  valid.path({
+    default: undefined,
+    desc: `File that contains ${name}. The service reads the file again for each use.`,
+    example: `/run/secrets/${name.toLowerCase().replaceAll('_', '-')}`,
+  });
 
 /**
  * Reads the configuration from environment variables and secret files.
  * @throws StartupError with one line per missing or invalid variable
  */
-export function readConfig(env: NodeJS.ProcessEnv, contexts: readonly ContextWithSettings[] = []): Config {
+export function readConfig(env: NodeJS.ProcessEnv, contexts: readonly Pick<Context, 'settings'>[] = []): Config {
   const all = variablesOf(contexts);
   const given = givenVariables(env);
   const { files, problems } = readSecretFiles(env, given, all);
@@ -233,7 +225,7 @@ function instanceOf(settings: SettingsClass, values: Readonly<Record<string, unk
   const instance = new settings();
   for (const [name, { isSecret = false, _parse: parse }] of Object.entries(settings.variables)) {
     const file = files[name]?.file;
-    const get = () => (file === undefined ? values[name] : parse(readSecretFile(file)));
+    const get = () => (file === undefined ? values[name] : parse(readSecret({ file })));
     Object.defineProperty(instance, name, { get, enumerable: !isSecret });
   }
   return instance;
@@ -261,7 +253,7 @@ function readSecretFiles(env: NodeJS.ProcessEnv, given: Record<string, string>, 
     else if (file !== undefined && name in given) problems[name] = `${name}_FILE and ${name} must not both be set`;
     else if (file !== undefined) {
       files[name] = { file };
-      attempt(problems, name, () => (given[name] = readSecretFile(file)), `${name}_FILE`);
+      attempt(problems, name, () => (given[name] = readSecret({ file })), `${name}_FILE`);
     }
   }
   return { files, problems };

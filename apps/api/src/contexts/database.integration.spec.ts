@@ -192,7 +192,7 @@ const followers = defineContext({
 });
 
 class QuotesSettings extends Settings({
-  QUOTES_KEY: secret(text({ desc: 'Key of the quotes.' })),
+  QUOTES_KEY: secret(text)({ desc: 'Key of the quotes.' }),
   QUOTES_NAME: text({ desc: 'Name of the quotes.', default: 'Rex' }),
 }) {}
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readSecretUrl, type SecretUrl } from '@animal-store/database';
+import { readSecret, type SecretUrl } from '@animal-store/database';
 import type { Logger } from 'pino';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { withDeadline } from '../observability/deadline.js';
@@ -62,7 +62,7 @@ export class RedisCounters {
     // Processes without Redis do not load its client.
     const { createClient } = await import('@redis/client');
     const client = createClient({
-      url: readSecretUrl(this.url),
+      url: readSecret(this.url),
       RESP: 2,
       disableOfflineQueue: true,
       disableClientInfo: true,

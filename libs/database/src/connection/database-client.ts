@@ -1,6 +1,6 @@
 import { setDefaultAutoSelectFamilyAttemptTimeout, type Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
-import { type DatabaseTarget, parseDatabaseUrl, readSecretUrl, type SecretUrl } from './database-url.js';
+import { type DatabaseTarget, parseDatabaseUrl, readSecret, type SecretUrl } from './database-url.js';
 import { CANNOT_CONNECT, isDatabaseUnavailable, TIMED_OUT } from './error-meaning.js';
 import { type ClientInternals, GuardedConnection } from './pg-internals.js';
 import { checkSession, type SessionOptions, startupSettings } from './session-settings.js';
@@ -44,7 +44,7 @@ export class DatabaseClient extends BaseClient {
     let target: Partial<DatabaseTarget> = {};
     let urlError: Error | undefined;
     try {
-      target = parseDatabaseUrl(readSecretUrl(url));
+      target = parseDatabaseUrl(readSecret(url));
     } catch (error) {
       // A pool expects connect() to fail, not the constructor.
       urlError = new Error(`the connection URL ${(error as Error).message}`, { cause: error });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Certificates, createCertificates } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { formatServer, parseDatabaseUrl, readSecretUrl, splitUrls } from './database-url.js';
+import { formatServer, parseDatabaseUrl, readSecret, splitUrls } from './database-url.js';
 
 let certificates: Certificates;
 const [empty, secret] = [join(tmpdir(), randomUUID()), join(tmpdir(), randomUUID())] as const;
@@ -147,8 +147,8 @@ describe('a secret URL', () => {
   it('has no white space around it, and is read again each time from a file', () => {
     for (const text of ['postgres://a', ' postgres://b \t', 'postgres://c\r\n', '\ufeffpostgres://d']) {
       writeFileSync(secret, text);
-      expect(readSecretUrl({ file: secret })).toBe(text.trim());
-      expect(readSecretUrl(text)).toBe(text.trim());
+      expect(readSecret({ file: secret })).toBe(text.trim());
+      expect(readSecret(text)).toBe(text.trim());
     }
   });
 
@@ -159,7 +159,7 @@ describe('a secret URL', () => {
       'rediss://e',
     ]);
     writeFileSync(secret, 'postgres://a/x, postgres://c/x\n');
-    expect([0, 1].map((index) => readSecretUrl({ file: secret, index }))).toEqual(['postgres://a/x', 'postgres://c/x']);
-    expect(() => readSecretUrl({ file: secret, index: 2 })).toThrow(`cannot be read: ${secret} contains fewer URLs than before`);
+    expect([0, 1].map((index) => readSecret({ file: secret, index }))).toEqual(['postgres://a/x', 'postgres://c/x']);
+    expect(() => readSecret({ file: secret, index: 2 })).toThrow(`cannot be read: ${secret} contains fewer URLs than before`);
   });
 });

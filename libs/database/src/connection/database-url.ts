@@ -36,33 +36,28 @@ export function splitUrls(text: string): string[] {
   return text.trim().split(SEPARATOR);
 }
 
-/** Returns the URL without the white space around it. Reads a file again each time, so that the password can be rotated. */
-export function readSecretUrl(url: SecretUrl): string {
-  if (typeof url === 'string') return url.trim();
-  const { file, index } = url;
-  const text = readSecretFile(file);
-  const selected = index === undefined ? text : splitUrls(text)[index];
-  if (selected === undefined) throw new Error(`cannot be read: ${file} contains fewer URLs than before`);
-  return selected;
-}
-
 /**
- * Returns the text of the file without the white space around it.
+ * Returns the URL or another secret without the white space around it. Reads a file again each time, so that the secret can be rotated.
  * @throws Error whose message begins with "cannot", and names the file
  */
-export function readSecretFile(file: string): string {
+export function readSecret(url: SecretUrl): string {
+  if (typeof url === 'string') return url.trim();
+  const { file, index } = url;
+  let text: string;
   try {
     // A pipe would block, and would be empty when it is read again.
     const stats = statSync(file, { throwIfNoEntry: false });
     if (stats && (!stats.isFile() || stats.size > MAX_FILE_BYTES))
       throw new Error(`it must be a file of at most ${String(MAX_FILE_BYTES)} bytes`);
     // Also removes a byte order mark.
-    const text = readFileSync(file, 'utf8').trim();
+    text = readFileSync(file, 'utf8').trim();
     if (text === '') throw new Error(`${file} is empty`);
-    return text;
   } catch (error) {
     throw new Error(`cannot be read: ${(error as Error).message}`, { cause: error });
   }
+  const selected = index === undefined ? text : splitUrls(text)[index];
+  if (selected === undefined) throw new Error(`cannot be read: ${file} contains fewer URLs than before`);
+  return selected;
 }
 
 /**
@@ -94,7 +89,7 @@ export function parseDatabaseUrl(text: string, env: NodeJS.ProcessEnv = process.
 /** Returns the host and port, for messages. Never throws, because a file may be missing in the meantime. */
 export function formatServer(url: SecretUrl): string {
   try {
-    const { host, port } = parseDatabaseUrl(readSecretUrl(url));
+    const { host, port } = parseDatabaseUrl(readSecret(url));
     return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
   } catch {
     return typeof url === 'string' ? 'the URL' : `the URL in ${url.file}`;

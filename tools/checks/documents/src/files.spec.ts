@@ -116,7 +116,7 @@ describe('the generated documents', () => {
   it('contain the settings of contexts', () => {
     class PaymentSettings extends Settings({
       PAYMENTS_URL: httpUrl({ desc: 'URL of the payments.', default: 'https://pay.example' }),
-      PAYMENTS_KEY: secret(text({ desc: 'Key of the payments.', devDefault: 'none' })),
+      PAYMENTS_KEY: secret(text)({ desc: 'Key of the payments.', devDefault: 'none' }),
     }) {}
     const documents = renderDocuments([{ settings: [PaymentSettings] }]);
     const [example = '', variables, schema] = Object.values(documents);
