@@ -23,18 +23,21 @@ function respondTo(
   { url = '/v1/pets', method = 'GET', is404 = false, headerViolations = undefined as string[] | undefined } = {},
 ) {
   const request = { id: 'r1', url, method, is404, headerViolations, errorCode: undefined };
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = { etag: '"x"' };
+  const rawHeaders = new Set(['content-disposition']);
   const response: { status?: number; text?: string } = {};
   let serialise: (body: unknown) => string = () => 'not serialised';
   const reply = {
     header: (name: string, value: string) => reply.headers({ [name]: value }),
     headers: (added: Record<string, string>) => (Object.assign(headers, added), reply),
     removeHeader: (name: string) => (Reflect.deleteProperty(headers, name), reply),
+    raw: { headersSent: false, removeHeader: (name: string) => void rawHeaders.delete(name) },
     code: (status: number) => ((response.status = status), reply),
     serializer: (serializer: typeof serialise) => ((serialise = serializer), reply),
     send: (body: unknown) => ((response.text = serialise(body)), reply),
   };
   filter.catch(exception, new ExecutionContextHost([request, reply]));
+  expect(rawHeaders).toEqual(new Set());
   return { ...response, headers, body: JSON.parse(response.text ?? '') as unknown, loggedCode: request.errorCode };
 }
 

@@ -39,7 +39,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
     // What describes a body that could not be sent must not stay.
     for (const name of ['etag', 'content-disposition']) {
       reply.removeHeader(name);
-      reply.raw.removeHeader(name);
+      if (!reply.raw.headersSent) reply.raw.removeHeader(name);
     }
     if (help === undefined) reply.removeHeader('link');
     else reply.header('link', help);

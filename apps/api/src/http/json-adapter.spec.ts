@@ -1,29 +1,102 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
-import { describe, expect, it } from '@jest/globals';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { StreamableFile } from '@nestjs/common';
 import fastify from 'fastify';
+import { addEntityTags } from './entity-tags.js';
 import { JsonAdapter } from './json-adapter.js';
 
-describe('a response body', () => {
-  const app = fastify();
-  const adapter = new JsonAdapter(app, { error: () => undefined });
-  const bodies: Record<string, () => unknown> = {
-    members: () => ({ id: 9007199254740993n, pipe: 'x', getReader: 1 }),
-    buffer: () => Buffer.from('bytes'),
-    file: () => new StreamableFile(Buffer.from('bytes'), { type: 'image/png' }),
-    stream: () => Readable.from(['by', 'tes']),
-    web: () => new Blob(['bytes']).stream(),
-  };
-  for (const [path, create] of Object.entries(bodies)) app.get(`/${path}`, (_request, reply) => void adapter.reply(reply, create()));
+const SIZE = 50_000_000;
+const app = fastify();
+const log = { error: jest.fn() };
+let file: Readable;
 
-  it.each([
-    ['members', 'application/json', '{"id":9007199254740993,"pipe":"x","getReader":1}'],
-    ['buffer', 'application/octet-stream', 'bytes'],
-    ['file', 'image/png', 'bytes'],
-    ['stream', undefined, 'bytes'],
-    ['web', undefined, 'bytes'],
-  ])('of %s is sent as it is', async (path, type, text) => {
-    const { headers, body } = await app.inject(`/${path}`);
-    expect([headers['content-type'], body]).toEqual([type, text]);
+/** Returns a stream of bytes that fails after some of them. */
+function failingAfter(bytes: number): Readable {
+  let left = bytes;
+  return new Readable({
+    read() {
+      if (left <= 0) this.destroy(new Error('the disk failed'));
+      else this.push(Buffer.alloc(Math.min(left, 10_000)));
+      left -= 10_000;
+    },
+  });
+}
+
+const bodies: Record<string, () => unknown> = {
+  members: () => ({ id: 9007199254740993n, pipe: 'x', getReader: 1 }),
+  buffer: () => Buffer.from('bytes'),
+  file: () => new StreamableFile(Buffer.from('bytes'), { type: 'image/png' }),
+  stream: () => Readable.from(['by', 'tes']),
+  web: () => new Blob(['bytes']).stream(),
+  large: () => new StreamableFile((file = failingAfter(SIZE)), { length: SIZE }),
+  broken: () => new StreamableFile((file = failingAfter(100_000)), { length: SIZE, disposition: 'attachment' }),
+  missing: () => new StreamableFile((file = failingAfter(0)), { length: SIZE }),
+};
+
+beforeAll(async () => {
+  addEntityTags(app);
+  const adapter = new JsonAdapter(app, log);
+  for (const [path, create] of Object.entries(bodies)) {
+    app.get(`/${path}`, { config: { revalidated: true } }, (_request, reply) => {
+      if (path === 'file') reply.header('etag', '"v1"');
+      void adapter.reply(reply, create());
+    });
+  }
+  await app.listen({ host: '127.0.0.1', port: 0 });
+});
+beforeEach(() => void log.error.mockClear());
+afterAll(() => app.close());
+
+const urlOf = (path: string) => `http://127.0.0.1:${String((app.server.address() as AddressInfo).port)}/${path}`;
+
+it.each([
+  ['members', 'application/json', '{"id":9007199254740993,"pipe":"x","getReader":1}'],
+  ['buffer', 'application/octet-stream', 'bytes'],
+  ['file', 'image/png', 'bytes'],
+  ['stream', undefined, 'bytes'],
+  ['web', undefined, 'bytes'],
+])('a body of %s is sent as it is', async (path, type, text) => {
+  const { headers, body } = await app.inject(`/${path}`);
+  expect([headers['content-type'], body]).toEqual([type, text]);
+});
+
+describe('a file', () => {
+  it('has the ETag that the handler sets', async () => {
+    const { statusCode, headers, body } = await app.inject({ url: '/file', headers: { 'if-none-match': 'W/"v1"' } });
+    expect([statusCode, headers['etag'], headers['content-length'], headers['content-type'], body]).toEqual([
+      304,
+      '"v1"',
+      undefined,
+      undefined,
+      '',
+    ]);
+    expect(await app.inject({ url: '/file', headers: { 'if-none-match': '"v2"' } })).toMatchObject({ statusCode: 200, body: 'bytes' });
+    expect(await app.inject({ url: '/file', headers: { 'if-match': '"v2"' } })).toMatchObject({ statusCode: 500 });
+  });
+
+  it('that fails on its way is logged, and its response is not complete', async () => {
+    const response = await fetch(urlOf('broken'));
+    expect([response.status, response.headers.get('content-length')]).toEqual([200, String(SIZE)]);
+    await expect(response.arrayBuffer()).rejects.toThrow();
+    expect(log.error.mock.calls).toEqual([[{ requestId: expect.any(String), err: new Error('the disk failed') }, expect.any(String)]]);
+  });
+
+  it('that fails before is an error, without its length', async () => {
+    const response = await fetch(urlOf('missing'));
+    expect([response.status, (await response.text()).length]).toEqual([500, Number(response.headers.get('content-length'))]);
+    expect(log.error).not.toHaveBeenCalled();
+  });
+
+  it('is only read as fast as its client reads, and no longer than its client is there', async () => {
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'readable');
+    await waitFor(() => expect(file.isPaused()).toBe(true));
+    socket.destroy();
+    await waitFor(() => expect(file.destroyed).toBe(true));
+    expect(log.error).not.toHaveBeenCalled();
   });
 });
