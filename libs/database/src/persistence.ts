@@ -1,4 +1,4 @@
-import type { EntityManager, EntitySchema, MigrationInterface } from 'typeorm';
+import type { EntitySchema, MigrationInterface } from 'typeorm';
 
 /** Privileges of PostgreSQL roles, in the syntax between GRANT and TO. */
 export interface Privileges {
@@ -35,9 +35,13 @@ export interface Persistence {
   readonly privileges?: Privileges;
 }
 
+/** A class with `@EventSubscription`. */
+export type EventHandler = new (...dependencies: never[]) => object;
+
+/** Made by `@OnEvent`. */
 export interface Reaction {
   readonly type: string;
-  readonly handle: (manager: EntityManager, payload: string) => Promise<unknown>;
+  readonly handle: (handler: object, payload: string) => Promise<unknown>;
   readonly isIgnored?: boolean;
 }
 
@@ -45,6 +49,7 @@ export interface Reaction {
 export interface Subscription {
   /** Unique in the deployment. It identifies the stored deliveries, so it never changes. */
   readonly name: string;
+  readonly handler: EventHandler;
   readonly reactions: readonly Reaction[];
 }
 

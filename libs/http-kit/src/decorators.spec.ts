@@ -16,6 +16,7 @@ import { ApiProperty, ApiResponse, DocumentBuilder, type OpenAPIObject, SwaggerM
 import type { FastifyContextConfig, FastifyReply } from 'fastify';
 import { createdHeaders, IDEMPOTENCY_KEY_SCHEMA, RequestIdempotencyKey } from './idempotency-key.js';
 import { IfMatch, Revalidated, REVALIDATION_HEADERS, SendsEntityTag } from './conditional-requests.js';
+import { defineContext } from './define-context.js';
 import { PageQueryOf } from './pages.js';
 import {
   AUTHORIZATION,
@@ -308,4 +309,13 @@ describe('@IfMatch', () => {
 
 it('a JavaScript number would round the example identifier', () => {
   expect(BigInt(Number(EXAMPLE_ID))).not.toBe(EXAMPLE_ID);
+});
+
+it('a definition of a context with a misspelt or a missing member does not compile', () => {
+  const [module, persistence] = [class Toys {}, { schema: 'toys', entities: [], migrations: [] }];
+  // @ts-expect-error The member is `scopes`.
+  defineContext({ module, persistence, scope: ['toys:read'] });
+  // @ts-expect-error Without `persistence`.
+  defineContext({ module });
+  expect(defineContext({ module, persistence }).module).toBe(module);
 });

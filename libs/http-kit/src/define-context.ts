@@ -1,4 +1,4 @@
-import type { Job, Persistence, Subscription } from '@animal-store/database';
+import type { Job, Persistence } from '@animal-store/database';
 import type { SettingsClass } from '@animal-store/settings';
 import type { Type } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
@@ -17,8 +17,8 @@ export interface Context {
   readonly scopes?: readonly string[];
   /** Run by the service in the background. */
   readonly jobs?: readonly ScheduledJob[];
-  /** Reactions to events of any context. */
-  readonly subscriptions?: readonly Subscription[];
+  /** Classes with `@EventSubscription` that handle events of any context. They are providers of the module. */
+  readonly subscriptions?: readonly Type<object>[];
   /** Environment variables, with the classes that have their values. */
   readonly settings?: readonly SettingsClass[];
   /** The group of the context's operations in the OpenAPI document. */

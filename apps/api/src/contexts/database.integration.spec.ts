@@ -1,10 +1,10 @@
-import { appendEvents, Database, on, subscribe } from '@animal-store/database';
+import { appendEvents, currentManager, Database, EventSubscription, OnEvent } from '@animal-store/database';
 import { defineContext, Public } from '@animal-store/http-kit';
 import { defineEvent } from '@animal-store/kernel';
 import { TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { secret, Settings, text } from '@animal-store/settings';
-import { Controller, Get, Logger, Module } from '@nestjs/common';
+import { Controller, Get, Injectable, Logger, Module } from '@nestjs/common';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { contexts } from '../registered-contexts.js';
@@ -171,24 +171,27 @@ describe('with a newer schema', () => {
 
 const OrderPlaced = defineEvent('orders.order_placed', 'orderId', { orderId: 'int64' });
 
-@Module({})
+const handled: bigint[] = [];
+
+@Injectable()
+@EventSubscription('followers')
+class Followers {
+  constructor(private readonly dataSource: DataSource) {}
+
+  @OnEvent(OrderPlaced)
+  async placed({ orderId }: { readonly orderId: bigint }): Promise<void> {
+    await currentManager(this.dataSource).query("UPDATE access.clients SET name = name WHERE name = 'spec'");
+    handled.push(orderId);
+  }
+}
+
+@Module({ providers: [Followers] })
 class FollowerModule {}
 
-const handled: bigint[] = [];
 const followers = defineContext({
   module: FollowerModule,
   persistence: { schema: 'followers', entities: [], migrations: [] },
-  subscriptions: [
-    subscribe(
-      'followers',
-      on(OrderPlaced, (manager) => ({
-        execute: async ({ orderId }) => {
-          await manager.query("UPDATE access.clients SET name = name WHERE name = 'spec'");
-          handled.push(orderId);
-        },
-      })),
-    ),
-  ],
+  subscriptions: [Followers],
 });
 
 class QuotesSettings extends Settings({

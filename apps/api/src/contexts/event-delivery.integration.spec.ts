@@ -1,9 +1,18 @@
-import { appendEvents, Database, eventsPersistence, on, type StoredEvent, subscribe } from '@animal-store/database';
+import {
+  appendEvents,
+  Database,
+  EventSubscription,
+  eventsPersistence,
+  OnEvent,
+  type StoredEvent,
+  subscriptionOf,
+} from '@animal-store/database';
 import { defineEvent } from '@animal-store/kernel';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { createMigratedDatabase } from '@animal-store/test-kit';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import type { ModuleRef } from '@nestjs/core';
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { AlwaysOnSampler, InMemorySpanExporter, ParentBasedSampler, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
@@ -14,21 +23,26 @@ import { collectSubscriptions, EventDelivery } from './event-delivery.js';
 const OrderPlaced = defineEvent('orders.order_placed', 'orderId', { orderId: 'int64' });
 
 describe('collectSubscriptions', () => {
-  const [first, second] = [subscribe('first'), subscribe('second')];
+  @EventSubscription('first')
+  class First {}
+
+  @EventSubscription('second')
+  class Second {}
 
   it('returns those of all contexts', () => {
-    const contexts = [{ subscriptions: [first] }, {}, { subscriptions: [second] }];
-    expect(collectSubscriptions(contexts, { citus: false })).toEqual([first, second]);
+    const contexts = [{ subscriptions: [First] }, {}, { subscriptions: [Second] }];
+    expect(collectSubscriptions(contexts, { citus: false })).toMatchObject([{ name: 'first' }, { name: 'second' }]);
     expect(collectSubscriptions([{}], { citus: true })).toEqual([]);
   });
 
-  it('rejects two with the same name', () => {
-    const contexts = [{ subscriptions: [first, second] }, { subscriptions: [subscribe('second')] }];
+  it('rejects two with the same name, and a class without the decorator', () => {
+    const contexts = [{ subscriptions: [First, Second] }, { subscriptions: [Second] }];
     expect(() => collectSubscriptions(contexts, { citus: false })).toThrow('Two subscriptions have the name second.');
+    expect(() => collectSubscriptions([{ subscriptions: [Metrics] }], { citus: false })).toThrow('Metrics must have the decorator');
   });
 
   it('rejects distributed tables', () => {
-    expect(() => collectSubscriptions([{ subscriptions: [first, second] }], { citus: true })).toThrow(
+    expect(() => collectSubscriptions([{ subscriptions: [First, Second] }], { citus: true })).toThrow(
       'CITUS must be off: subscriptions to events need one database server (first, second).',
     );
   });
@@ -36,7 +50,7 @@ describe('collectSubscriptions', () => {
 
 function deliveryWithoutDatabase(): EventDelivery {
   const database = new Database({ url: 'postgres://nowhere', applicationName: 'spec', poolSize: 1, persistence: [] });
-  return new EventDelivery(database, new Metrics());
+  return new EventDelivery(database, new Metrics(), {} as ModuleRef);
 }
 
 describe('EventDelivery', () => {
@@ -61,21 +75,25 @@ describe('EventDelivery', () => {
       .fn<(event: { orderId: bigint }) => Promise<void>>()
       .mockRejectedValueOnce(new Error('no stock'))
       .mockResolvedValue();
+
+    @EventSubscription('pets-follow-orders')
+    class FollowOrders {
+      @OnEvent(OrderPlaced)
+      placed(event: { orderId: bigint }): Promise<void> {
+        return execute(event);
+      }
+    }
+
     const dataSource = new Database({
       url: database.url,
       applicationName: 'spec',
       poolSize: 3,
       persistence: [eventsPersistence],
-      subscriptions: [
-        subscribe(
-          'pets-follow-orders',
-          on(OrderPlaced, () => ({ execute })),
-        ),
-      ],
+      subscriptions: [subscriptionOf(FollowOrders)],
       interceptor: traceStatements(trace.getTracer('spec')),
     });
     const metrics = new Metrics();
-    const delivery = new EventDelivery(dataSource, metrics);
+    const delivery = new EventDelivery(dataSource, metrics, { get: () => new FollowOrders() } as unknown as ModuleRef);
     delivery.onApplicationBootstrap();
     await dataSource.open();
     exporter.reset();

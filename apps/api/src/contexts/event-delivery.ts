@@ -1,14 +1,17 @@
 import {
   Database,
   describeError,
+  type EventHandler,
   type EventObserver,
   EventRunner,
   type StoredEvent,
   type Subscription,
+  subscriptionOf,
   type SubscriptionStatus,
 } from '@animal-store/database';
 import type { Context } from '@animal-store/http-kit';
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import { Metrics } from '../observability/metrics.js';
 import type { Config } from '../config/config.js';
 import { StartupError } from '../config/startup-errors.js';
@@ -21,7 +24,7 @@ export function collectSubscriptions(
   contexts: readonly Pick<Context, 'subscriptions'>[],
   { citus }: Pick<Config, 'citus'>,
 ): readonly Subscription[] {
-  const subscriptions = contexts.flatMap((each) => each.subscriptions ?? []);
+  const subscriptions = contexts.flatMap((each) => each.subscriptions ?? []).map(subscriptionOf);
   const names = subscriptions.map(({ name }) => name);
   const duplicate = names.find((name, index) => names.indexOf(name) !== index);
   if (duplicate !== undefined) throw new StartupError(`Two subscriptions have the name ${duplicate}.`);
@@ -40,8 +43,10 @@ export class EventDelivery implements EventObserver, OnApplicationBootstrap, Bef
   constructor(
     database: Database,
     private readonly metrics: Metrics,
+    moduleRef: ModuleRef,
   ) {
-    this.runner = new EventRunner(database, this, { isOpen: () => database.hasOpened });
+    const handlerOf = (handler: EventHandler) => moduleRef.get<object>(handler, { strict: false });
+    this.runner = new EventRunner(database, this, { isOpen: () => database.hasOpened, handlerOf });
   }
 
   onApplicationBootstrap(): void {

@@ -142,8 +142,8 @@ it('CancelOverdueVisits cancels the visits of all pages that are still booked, u
 it('CountVisit counts a visit on its day in UTC', async () => {
   const counts: [string, number][] = [];
   const days = { add: (day: string, visits: number) => Promise.resolve(void counts.push([day, visits])) };
-  await new CountVisit(days, 1).execute({ startsAt: new Date('2030-01-07T23:59:59.999Z') });
-  await new CountVisit(days, -1).execute({ startsAt: new Date('2030-01-08T00:00:00.000Z') });
+  await new CountVisit(days).execute(new Date('2030-01-07T23:59:59.999Z'), 1);
+  await new CountVisit(days).execute(new Date('2030-01-08T00:00:00.000Z'), -1);
   expect(counts).toEqual([
     ['2030-01-07', 1],
     ['2030-01-08', -1],

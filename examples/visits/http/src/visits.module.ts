@@ -7,19 +7,21 @@ import {
   CancelOverdueVisits,
   CancelVisit,
   CheckInVisit,
+  CountVisit,
   CreateVisit,
   GetReport,
   GetVisit,
   ListTreatments,
   ListVisits,
 } from '@animal-store/visits-application';
-import { TreatmentRepository, VisitReportRepository, VisitRepository } from '@animal-store/visits-domain';
+import { TreatmentRepository, VisitDays, VisitReportRepository, VisitRepository } from '@animal-store/visits-domain';
 import {
   TypeOrmTreatmentRepository,
+  TypeOrmVisitDays,
   TypeOrmVisitReportRepository,
   TypeOrmVisitRepository,
   visitsPersistence,
-  visitsSubscriptions,
+  VisitsPerDay,
 } from '@animal-store/visits-infrastructure';
 import { Module } from '@nestjs/common';
 import { VisitReportsController } from './visit-reports.controller.js';
@@ -30,6 +32,7 @@ import { VisitsController } from './visits.controller.js';
   providers: [
     { provide: VisitRepository, useClass: TypeOrmVisitRepository },
     { provide: TreatmentRepository, useClass: TypeOrmTreatmentRepository },
+    { provide: VisitDays, useClass: TypeOrmVisitDays },
     { provide: VisitReportRepository, useClass: TypeOrmVisitReportRepository },
     provideUseCase(CreateVisit, VisitRepository, PetCatalogue),
     provideUseCase(GetVisit, VisitRepository),
@@ -37,6 +40,8 @@ import { VisitsController } from './visits.controller.js';
     provideUseCase(CheckInVisit, VisitRepository),
     provideUseCase(CancelVisit, VisitRepository),
     provideUseCase(CancelOverdueVisits, VisitRepository, Clock),
+    provideUseCase(CountVisit, VisitDays),
+    VisitsPerDay,
     provideUseCase(AddTreatment, TreatmentRepository),
     provideUseCase(ListTreatments, TreatmentRepository, VisitRepository),
     provideUseCase(AddReport, VisitReportRepository),
@@ -50,7 +55,7 @@ export const visitsContext = defineContext({
   persistence: visitsPersistence,
   scopes: ['visits:read', 'visits:write'],
   jobs: [{ name: 'visits-cancel-overdue', every: 3_600_000, useCase: CancelOverdueVisits }],
-  subscriptions: visitsSubscriptions,
+  subscriptions: [VisitsPerDay],
   tag: { name: 'visits', description: 'The appointment book of a veterinary practice.' },
   schemas: {
     Visits: { type: 'array', items: { $ref: '#/components/schemas/Visit' } },

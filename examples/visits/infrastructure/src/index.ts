@@ -1,5 +1,6 @@
 export { TypeOrmTreatmentRepository } from './typeorm-treatment-repository.js';
+export { TypeOrmVisitDays } from './typeorm-visit-days.js';
 export { TypeOrmVisitReportRepository } from './typeorm-visit-report-repository.js';
 export { TypeOrmVisitRepository } from './typeorm-visit-repository.js';
 export { visitsPersistence } from './visits-persistence.js';
-export { visitsSubscriptions } from './visits-subscriptions.js';
+export { VisitsPerDay } from './visits-per-day.js';

@@ -6,9 +6,9 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { aNewVisit, anyNewVisit, aVisitInSlot, OTHER_VISIT_VALUES } from './testing/visit-builder.js';
 import { TypeOrmTreatmentRepository } from './typeorm-treatment-repository.js';
+import { TypeOrmVisitDays } from './typeorm-visit-days.js';
 import { TypeOrmVisitRepository } from './typeorm-visit-repository.js';
 import { visitsPersistence } from './visits-persistence.js';
-import { TypeOrmVisitDays } from './visits-subscriptions.js';
 
 const KEY = { clientId: 7n, key: 'first-1' };
 const ASCENDING = { limit: 100, order: { by: 'startsAt' } } as const;
@@ -196,7 +196,7 @@ async function walk(filter: object, request: PageRequest<'startsAt'>): Promise<V
 }
 
 it('counts visits per day', async () => {
-  const days = new TypeOrmVisitDays(database.dataSource.manager);
+  const days = new TypeOrmVisitDays(database.dataSource);
   for (const visits of [1, 1, -1, 1]) await days.add('2030-01-07', visits);
   expect(await database.dataSource.query('SELECT * FROM visits.days')).toEqual([{ day: '2030-01-07', visits: 2 }]);
 });

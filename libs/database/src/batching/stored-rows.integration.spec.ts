@@ -15,7 +15,7 @@ const OrderNamed = defineEvent('shop.order_named', 'orderId', { orderId: 'int64'
 
 beforeAll(async () => {
   shop = await createShop();
-  database = await shop.open(recorder('all'), { name: 'named', reactions: [{ type: OrderNamed.type, handle: () => Promise.resolve() }] });
+  database = await shop.open(recorder('all'), recorder('named', undefined, [OrderNamed]));
   await registerSubscriptions(database);
   plain = repositoryOf();
   publishing = repositoryOf({ publishes: OrderPlaced });

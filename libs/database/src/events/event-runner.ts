@@ -3,7 +3,8 @@ import type { QueryRunner } from 'typeorm';
 import type { Database } from '../database.js';
 import { repeat } from '../connection/retry.js';
 import { eventStatus, type SubscriptionStatus } from './event-status.js';
-import type { Reaction } from '../persistence.js';
+import type { EventHandler } from '../persistence.js';
+import { runInTransaction } from './event-handlers.js';
 import { beginAttempt, describeError, endAttempt, lockAttempt, park, parkBehind, pendingEvents, type StoredEvent } from './stored-event.js';
 
 const STATUS_INTERVAL_MS = 10_000;
@@ -25,6 +26,8 @@ export interface EventObserver {
 export interface EventRunnerOptions {
   /** Whether the database is connected and migrated. */
   readonly isOpen: () => boolean;
+  /** Returns the instance of a handler, for example from Nest. */
+  readonly handlerOf: (handler: EventHandler) => object;
   readonly pollMs?: number;
   /** Delay after the first attempt of an event. It doubles with each one, up to a minute. */
   readonly retryMs?: number;
@@ -34,7 +37,9 @@ export interface EventRunnerOptions {
   readonly handlerTimeoutMs?: number;
 }
 
-type Reactions = ReadonlyMap<string, Reaction>;
+type Handle = (payload: string) => Promise<unknown>;
+/** By the type of the event. */
+type Handles = ReadonlyMap<string, Handle>;
 /** `taken`: another process handles the event, or has handled it. */
 type Outcome = 'handled' | 'taken' | { readonly error: unknown };
 
@@ -44,7 +49,7 @@ type Outcome = 'handled' | 'taken' | { readonly error: unknown };
  * 1. `pendingEvents` reads it, if all earlier events of its aggregate are handled or can be handled before it.
  * 2. `beginAttempt` counts the attempt and commits, so that an event whose handler ends the process is parked, too.
  * 3. `lockAttempt` begins a transaction and locks the event, so that no other process handles it.
- * 4. `handle` of its `Reaction`, which `on` has made, calls the use case, whose adapters write in this transaction.
+ * 4. `handle` of its `Reaction`, which `@OnEvent` has made, calls the method, and `currentManager` returns this transaction to the adapters.
  * 5. `endAttempt` removes the event, and the transaction commits, so that the event takes effect exactly once.
  *
  * If a step fails, the transaction is rolled back. The event is handled again later, or is parked after its last attempt.
@@ -65,10 +70,14 @@ export class EventRunner {
   start(): void {
     const { subscriptions = [] } = this.database.settings;
     if (subscriptions.length === 0) return;
-    const reactions = subscriptions.map(({ name, reactions: all }) => [name, new Map(all.map((each) => [each.type, each]))] as const);
+    const handlesByName = subscriptions.map(({ name, handler, reactions }) => {
+      const instance = this.options.handlerOf(handler);
+      const handles = reactions.map(({ type, handle }) => [type, (payload: string) => handle(instance, payload)] as const);
+      return [name, new Map(handles)] as const;
+    });
     const serveAll = async () => {
       let pauseMs = this.options.pollMs;
-      for (const [name, byType] of reactions) pauseMs = Math.min(pauseMs, await this.serve(name, byType));
+      for (const [name, handles] of handlesByName) pauseMs = Math.min(pauseMs, await this.serve(name, handles));
       return pauseMs;
     };
     this.loops = Promise.all([serveAll, () => this.reportStatus()].map((work) => repeat(this.stopping.signal, () => this.runIfOpen(work))));
@@ -96,11 +105,11 @@ export class EventRunner {
   }
 
   /** Handles the first events of a subscription. After one that fails, the later events of its aggregate wait. */
-  private async serve(subscription: string, reactions: Reactions): Promise<number> {
+  private async serve(subscription: string, handles: Handles): Promise<number> {
     const { pollMs, maxAttempts } = this.options;
     const failedAggregates = new Set<string>();
     let handled = 0;
-    for (const event of await pendingEvents(this.database, subscription, [...reactions.keys()], WINDOW_SIZE)) {
+    for (const event of await pendingEvents(this.database, subscription, [...handles.keys()], WINDOW_SIZE)) {
       const aggregate = `${event.aggregateType} ${event.aggregateId}`;
       if (this.stopping.signal.aborted) break;
       if (failedAggregates.has(aggregate)) continue;
@@ -109,7 +118,7 @@ export class EventRunner {
         continue;
       }
       const isLost = event.attempts >= maxAttempts;
-      const outcome = isLost ? { error: new Error(LOST) } : await this.attempt(event, reactions.get(event.type) as Reaction);
+      const outcome = isLost ? { error: new Error(LOST) } : await this.attempt(event, handles.get(event.type) as Handle);
       // Another process serves the subscription.
       if (outcome === 'taken') return pollMs;
       if (outcome === 'handled') {
@@ -124,23 +133,24 @@ export class EventRunner {
   }
 
   /** Makes an attempt on one connection, so that an attempt is only counted with a connection for its transaction. */
-  private async attempt(event: StoredEvent, reaction: Reaction): Promise<Outcome> {
+  private async attempt(event: StoredEvent, handle: Handle): Promise<Outcome> {
     const runner = this.database.createQueryRunner();
     try {
       const client = (await runner.connect()) as PoolClient;
-      return (await beginAttempt(client, event, this.options.retryMs)) ? await this.handle(runner, client, event, reaction) : 'taken';
+      return (await beginAttempt(client, event, this.options.retryMs)) ? await this.handle(runner, client, event, handle) : 'taken';
     } finally {
       await runner.release();
     }
   }
 
-  private async handle(runner: QueryRunner, client: PoolClient, event: StoredEvent, reaction: Reaction): Promise<Outcome> {
+  private async handle(runner: QueryRunner, client: PoolClient, event: StoredEvent, handle: Handle): Promise<Outcome> {
     const { handlerTimeoutMs } = this.options;
     try {
       await runner.startTransaction();
       const transaction = await lockAttempt(client, event, LOCK_TIMEOUT_MS, handlerTimeoutMs);
       if (transaction !== undefined) {
-        await limitTime(client, handlerTimeoutMs, reaction.handle(runner.manager, event.payload));
+        const handled = runInTransaction(runner.manager, () => handle(event.payload));
+        await limitTime(client, handlerTimeoutMs, handled);
         await endAttempt(client, event, transaction);
       }
       await runner.commitTransaction();

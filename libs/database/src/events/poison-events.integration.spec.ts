@@ -6,7 +6,8 @@ import { OrderMoved } from '../testing/shop.js';
 import { useShop } from '../testing/use-shop.js';
 import type { EventRunner, EventRunnerOptions } from './event-runner.js';
 import { eventStatus, parkedEvents, retryParkedEvents } from './event-status.js';
-import { appendEvents, on, subscribe } from './events.js';
+import { currentManager, EventSubscription, OnEvent, subscriptionOf } from './event-handlers.js';
+import { appendEvents } from './events.js';
 
 const POISON = 13;
 const MAX_ATTEMPTS = 3;
@@ -23,13 +24,19 @@ type Handler = (manager: EntityManager, step: number) => unknown;
 
 /** Opens a process whose handler writes an effect, and then calls `handler` for the step 13 and those above it. */
 async function open(handler: Handler): Promise<Database> {
-  const execute = async (manager: EntityManager, { orderId, step }: { orderId: bigint; step: number }) => {
-    calls.set(step, (calls.get(step) ?? 0) + 1);
-    await manager.query(`INSERT INTO shop.effects (subscription, order_id, step) VALUES ('poison', $1, $2)`, [orderId, step]);
-    if (step >= POISON) await handler(manager, step);
-  };
-  const reaction = on(OrderMoved, (manager) => ({ execute: (event) => execute(manager, event) }));
-  return shop.start(subscribe('poison', reaction));
+  @EventSubscription('poison')
+  class Poison {
+    constructor(private readonly database: Database) {}
+
+    @OnEvent(OrderMoved)
+    async moved({ orderId, step }: { orderId: bigint; step: number }): Promise<void> {
+      calls.set(step, (calls.get(step) ?? 0) + 1);
+      const manager = currentManager(this.database);
+      await manager.query(`INSERT INTO shop.effects (subscription, order_id, step) VALUES ('poison', $1, $2)`, [orderId, step]);
+      if (step >= POISON) await handler(manager, step);
+    }
+  }
+  return shop.start(subscriptionOf(Poison));
 }
 
 function run(database: Database, options: Partial<EventRunnerOptions> = {}): EventRunner {

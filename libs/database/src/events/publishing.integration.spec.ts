@@ -2,9 +2,9 @@ import { defineEvent, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { BatchedRepository, type NewRow } from '../batching/batched-repository.js';
 import type { Database } from '../database.js';
-import { createShop, OrderEntity, OrderKeyEntity, OrderMoved, OrderPlaced, reactionsOf, recorder, type Shop } from '../testing/shop.js';
+import { createShop, OrderEntity, OrderKeyEntity, OrderMoved, OrderPlaced, recorder, type Shop } from '../testing/shop.js';
 import { registerSubscriptions } from '../statements/publication.js';
-import { appendEvents, subscribe } from './events.js';
+import { appendEvents } from './events.js';
 
 const placedAt = new Date('2026-11-22T10:00:00.123Z');
 const anOrder = (overrides: Partial<NewRow<OrderEntity>> = {}): NewRow<OrderEntity> => ({
@@ -52,7 +52,7 @@ afterAll(() => shop.close());
 
 describe('appendEvents', () => {
   it('stores events in order, for each subscription to their type', async () => {
-    await registerSubscriptions(await shop.open(subscribe('placed', reactionsOf('placed').placed), recorder('more')));
+    await registerSubscriptions(await shop.open(recorder('placed', undefined, [OrderPlaced]), recorder('more')));
     await dataSource.transaction((manager) =>
       appendEvents(manager, OrderMoved.of({ orderId: INT64_MAX, step: 1 }), OrderMoved.of({ orderId: INT64_MIN, step: 2 })),
     );
@@ -101,7 +101,7 @@ describe('a batched insert', () => {
 
   it('fails if the event has a member without a column', async () => {
     const publishes = defineEvent('shop.order_lost', 'orderId', { orderId: 'int64', reason: 'text' });
-    const source = await shop.open({ name: 'lost', reactions: [{ type: publishes.type, handle: () => Promise.resolve() }] });
+    const source = await shop.open(recorder('lost', undefined, [publishes]));
     const lost = () => new BatchedRepository(source.getRepository(OrderEntity), undefined, { publishes });
     expect(lost).toThrow('has the member reason, but the inserted row has no such column');
   });

@@ -3,19 +3,19 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { BatchedRepository } from '../batching/batched-repository.js';
 import type { Database } from '../database.js';
-import { effects, moveOrder, OrderEntity, OrderMoved, OrderPlaced, reactionsOf } from '../testing/shop.js';
+import { effects, moveOrder, OrderEntity, OrderMoved, OrderPlaced, recorder } from '../testing/shop.js';
 import { useShop } from '../testing/use-shop.js';
 import type { EventRunner } from './event-runner.js';
 import { eventStatus, forgetSubscription, parkedEvents, retryParkedEvents } from './event-status.js';
-import { appendEvents, ignore, subscribe } from './events.js';
+import { appendEvents } from './events.js';
 
 const shop = useShop();
 const { start } = shop;
 const errors: unknown[] = [];
 
-const { placed, moved } = reactionsOf('follow');
-const older = subscribe('follow', placed);
-const newer = subscribe('follow', placed, moved);
+const older = recorder('follow', undefined, [OrderPlaced]);
+const newer = recorder('follow');
+const withoutMoves = recorder('follow', undefined, [OrderPlaced], { ignores: [OrderMoved] });
 
 afterEach(() => expect(errors.splice(0)).toEqual([]));
 
@@ -101,7 +101,7 @@ describe('a release that adds a reaction', () => {
     await placeOrder(old, 4n);
     await expectEffects(['3/0']);
     await waitFor(async () => expect(await parkedEvents(shop.admin)).toHaveLength(2));
-    run(await start(subscribe('follow', placed, ignore(OrderMoved))));
+    run(await start(withoutMoves));
     await expectEffects(['3/0', '1/0']);
     expect(await retryParkedEvents(shop.admin, 'follow')).toBe(2);
     await expectEffects(['3/0', '1/0', '4/0']);
@@ -117,7 +117,7 @@ describe('a release that removes a reaction', () => {
     const old = await start(newer);
     await moveOrder(old, 1n, 1);
     await placeOrder(old, 1n);
-    const release = await start(subscribe('follow', placed, ignore(OrderMoved)));
+    const release = await start(withoutMoves);
     run(release);
     await expectEffects(['1/0']);
     expect(await types()).toEqual(['shop.order_placed']);
@@ -134,7 +134,7 @@ describe('a subscription that only another release has', () => {
   it('is left to that release, and a process without it stores its events', async () => {
     const old = await start(older);
     run(old);
-    const release = await start(older, subscribe('other', ...Object.values(reactionsOf('other'))));
+    const release = await start(older, recorder('other'));
     const orders = new BatchedRepository(old.getRepository(OrderEntity), undefined, { publishes: OrderPlaced });
     const idle = await shop.open();
     await moveOrder(idle, 7n, 1);

@@ -10,7 +10,7 @@ export function isPublishing({ persistence, citus = false }: Deployment): boolea
 }
 
 /**
- * Creates the subscriptions that do not exist yet, and adds new types to the others. Types are only removed by `ignore`, because another
+ * Creates the subscriptions that do not exist yet, and adds new types to the others. Types are only removed by `ignores`, because another
  * release may handle them. Call it before the process publishes.
  */
 export async function registerSubscriptions(database: DataSource & { readonly settings: Deployment }): Promise<void> {

@@ -25,7 +25,7 @@ new EventRunner(
     failed: (_event, error) => console.error(error),
     interrupted: (error) => console.error(error),
   },
-  { isOpen: () => true, pollMs: 20 },
+  { isOpen: () => true, handlerOf: (handler) => new handler(dataSource as never), pollMs: 20 },
 ).start();
 
 const orders = new BatchedRepository(dataSource.getRepository(OrderEntity), undefined, { publishes: OrderPlaced });

@@ -36,6 +36,6 @@ const dataSource = await new Database({
 new EventRunner(
   dataSource,
   { ...SILENT_OBSERVER, interrupted: (error) => console.error(error) },
-  { isOpen: () => true, pollMs: 20, retryMs: 50, maxAttempts: 3 },
+  { isOpen: () => true, handlerOf: (handler) => new handler(dataSource as never), pollMs: 20, retryMs: 50, maxAttempts: 3 },
 ).start();
 setInterval(() => undefined, 60_000);

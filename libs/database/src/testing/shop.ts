@@ -1,10 +1,11 @@
-import { defineEvent, type EventPayload } from '@animal-store/kernel';
+import { defineEvent, type EventDefinition, type EventPayload } from '@animal-store/kernel';
 import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-store/local-postgres/testing';
-import { Column, Entity, type EntityManager, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner } from 'typeorm';
+import { Column, Entity, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner } from 'typeorm';
 import { Database } from '../database.js';
-import { appendEvents, eventsPersistence, on, subscribe } from '../events/events.js';
+import { currentManager, EventSubscription, type EventSubscriptionOptions, OnEvent, subscriptionOf } from '../events/event-handlers.js';
+import { appendEvents, eventsPersistence } from '../events/events.js';
 import type { EventObserver } from '../events/event-runner.js';
-import type { Reaction, Subscription } from '../persistence.js';
+import type { Subscription } from '../persistence.js';
 import { IdempotencyKeyEntity } from '../batching/idempotency-keys.js';
 import { migrateUp } from '../migrations/migrations.js';
 import { createIdempotencyKeyTable } from './order-lines.js';
@@ -82,20 +83,26 @@ export const SILENT_OBSERVER: EventObserver = {
 /** Called with each event after its effect was written, before the commit. */
 export type Hook = (event: EventPayload<typeof OrderPlaced> | EventPayload<typeof OrderMoved>) => void | Promise<void>;
 
-/** Returns reactions that record each event in `shop.effects`, with step 0 for placed orders. */
-export function reactionsOf(name: string, hook: Hook = () => undefined): { placed: Reaction; moved: Reaction } {
-  const record = (manager: EntityManager) => ({
-    execute: async (event: Parameters<Hook>[0]) => {
-      const step = 'step' in event ? event.step : 0;
-      await manager.query('INSERT INTO shop.effects (subscription, order_id, step) VALUES ($1, $2, $3)', [name, event.orderId, step]);
-      await hook(event);
-    },
-  });
-  return { placed: on(OrderPlaced, record), moved: on(OrderMoved, record) };
-}
+/** Returns a subscription that records each event in `shop.effects`, with step 0 for placed orders. */
+export function recorder(
+  name: string,
+  hook: Hook = () => undefined,
+  events: readonly EventDefinition[] = [OrderPlaced, OrderMoved],
+  options?: EventSubscriptionOptions,
+): Subscription {
+  class Recorder {
+    constructor(private readonly database: Database) {}
 
-export function recorder(name: string, hook?: Hook): Subscription {
-  return subscribe(name, ...Object.values(reactionsOf(name, hook)));
+    async record(event: Parameters<Hook>[0]): Promise<void> {
+      const values = [name, event.orderId, 'step' in event ? event.step : 0];
+      const manager = currentManager(this.database);
+      await manager.query('INSERT INTO shop.effects (subscription, order_id, step) VALUES ($1, $2, $3)', values);
+      await hook(event);
+    }
+  }
+  for (const event of events) OnEvent(event)(Recorder.prototype, 'record', {});
+  EventSubscription(name, options)(Recorder);
+  return subscriptionOf(Recorder);
 }
 
 export interface Shop {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/global
 import type { Database } from '../database.js';
 import { registerSubscriptions } from '../statements/publication.js';
 import { type EventObserver, EventRunner, type EventRunnerOptions } from '../events/event-runner.js';
-import type { Subscription } from '../persistence.js';
+import type { EventHandler, Subscription } from '../persistence.js';
 import { createShop, effects, type Shop, SILENT_OBSERVER } from './shop.js';
 
 /** A shop for the specs of a file. It is emptied before each spec, and what handles events is stopped after each. */
@@ -31,7 +31,8 @@ export function useShop() {
       return database;
     },
     run: (database: Database, observer: Partial<EventObserver>, options: Partial<EventRunnerOptions> = {}): EventRunner => {
-      const defaults = { isOpen: () => true, pollMs: 10, retryMs: 10, maxAttempts: 3 };
+      const handlerOf = (handler: EventHandler) => new handler(database as never);
+      const defaults = { isOpen: () => true, handlerOf, pollMs: 10, retryMs: 10, maxAttempts: 3 };
       const runner = new EventRunner(database, { ...SILENT_OBSERVER, ...observer }, { ...defaults, ...options });
       runners.push(runner);
       runner.start();

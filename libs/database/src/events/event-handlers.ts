@@ -1,0 +1,56 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { EventDefinition } from '@animal-store/kernel';
+import type { DataSource, EntityManager } from 'typeorm';
+import type { EventHandler, Reaction, Subscription } from '../persistence.js';
+
+/** By prototype. Decorators of methods run before that of their class. */
+const reactions = new WeakMap<object, readonly Reaction[]>();
+const subscriptions = new WeakMap<EventHandler, Subscription>();
+const transactions = new AsyncLocalStorage<EntityManager>();
+
+/** Lets a method of a class with `@EventSubscription` handle an event. */
+export function OnEvent<Payload extends object>(event: EventDefinition<Payload>) {
+  return <Method extends (payload: Payload) => Promise<unknown>>(
+    prototype: object,
+    name: string | symbol,
+    _method: TypedPropertyDescriptor<Method>,
+  ): void => {
+    const handle: Reaction['handle'] = async (handler, payload) =>
+      (Reflect.get(handler, name) as Method).call(handler, event.parse(payload));
+    reactions.set(prototype, [...(reactions.get(prototype) ?? []), { type: event.type, handle }]);
+  };
+}
+
+export interface EventSubscriptionOptions {
+  /** Events that the release before this one handled. The release after this one need not name them. */
+  readonly ignores?: readonly EventDefinition[];
+}
+
+/** Declares a class that handles events. Events whose order matters, such as `placed` and `cancelled`, belong in the same one. */
+export function EventSubscription(name: string, { ignores = [] }: EventSubscriptionOptions = {}) {
+  return (handler: EventHandler): void => {
+    const ignored = ignores.map(({ type }) => ({ type, handle: () => Promise.resolve(), isIgnored: true }));
+    subscriptions.set(handler, { name, handler, reactions: [...(reactions.get(handler.prototype as object) ?? []), ...ignored] });
+  };
+}
+
+/** @throws TypeError if the class has no `@EventSubscription` */
+export function subscriptionOf(handler: EventHandler): Subscription {
+  const subscription = subscriptions.get(handler);
+  if (!subscription) throw new TypeError(`${handler.name} must have the decorator @EventSubscription.`);
+  return subscription;
+}
+
+/** Runs a handler so that `currentManager` returns this manager. */
+export function runInTransaction<Result>(manager: EntityManager, handle: () => Promise<Result>): Promise<Result> {
+  return transactions.run(manager, handle);
+}
+
+/**
+ * Returns the manager of the transaction in which an event is being handled, or else that of the DataSource. What an adapter writes with it
+ * commits together with the end of the delivery.
+ */
+export function currentManager(dataSource: DataSource): EntityManager {
+  const manager = transactions.getStore();
+  return manager?.dataSource === dataSource ? manager : dataSource.manager;
+}
