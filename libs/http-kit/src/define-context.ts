@@ -1,6 +1,6 @@
 import type { Job, Persistence } from '@animal-store/database';
 import type { SettingsClass } from '@animal-store/settings';
-import type { Type } from '@nestjs/common';
+import type { DynamicModule, Type } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 
 /** A job of a context. The use case is a provider of the context's module. */
@@ -11,7 +11,7 @@ export interface ScheduledJob extends Job {
 /** What a context adds to the service, to its OpenAPI document and to the command-line tool. */
 export interface Context {
   /** The Nest module with the controllers and providers of the context. */
-  readonly module: Type;
+  readonly module: Type | DynamicModule;
   readonly persistence: Persistence;
   /** Scopes that API keys can grant. */
   readonly scopes?: readonly string[];

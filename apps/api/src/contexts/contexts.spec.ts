@@ -20,7 +20,7 @@ class OrdersModule {}
 class Root {}
 
 /** Creates an app as AppModule does, without a database. */
-function start(...contexts: Type[]) {
+function start(...contexts: (DynamicModule | Type)[]) {
   const dataSource = new Database({ url: 'postgres://nowhere', applicationName: 'spec', poolSize: 1, persistence: [] });
   const provided = [
     { provide: DataSource, useValue: dataSource },

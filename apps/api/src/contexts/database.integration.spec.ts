@@ -1,12 +1,13 @@
-import { appendEvents, currentManager, Database, EventSubscription, OnEvent } from '@animal-store/database';
+import { appendEvents, currentManager, Database, EventSubscription, ForwardMigration, OnEvent } from '@animal-store/database';
 import { defineContext, Public } from '@animal-store/http-kit';
 import { defineEvent } from '@animal-store/kernel';
 import { TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { secret, Settings, text } from '@animal-store/settings';
-import { Controller, Get, Injectable, Logger, Module } from '@nestjs/common';
+import { Controller, Get, Injectable, Logger, Module, Post } from '@nestjs/common';
+import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { Client } from 'pg';
-import { DataSource } from 'typeorm';
+import { Column, DataSource, Entity, EntityManager, PrimaryGeneratedColumn, type QueryRunner, type Repository } from 'typeorm';
 import { contexts } from '../registered-contexts.js';
 import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
@@ -199,6 +200,28 @@ class QuotesSettings extends Settings({
   QUOTES_NAME: text({ desc: 'Name of the quotes.', default: 'Rex' }),
 }) {}
 
+@Entity({ schema: 'quotes', name: 'quotes' })
+class QuoteEntity {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint' })
+  id!: bigint;
+
+  @Column('text')
+  quote!: string;
+}
+
+class CreateQuotes1763683200000 extends ForwardMigration {
+  override async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('CREATE SCHEMA quotes');
+    await queryRunner.query('CREATE TABLE quotes.quotes (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, quote text)');
+  }
+}
+
+class QuoteSource {
+  fetch(): Promise<string> {
+    return Promise.reject(new Error('Not in a test.'));
+  }
+}
+
 @Controller('quotes')
 class QuotesController {
   private readonly logger = new Logger('Quotes');
@@ -206,6 +229,9 @@ class QuotesController {
   constructor(
     private readonly settings: QuotesSettings,
     private readonly dataSource: DataSource,
+    @InjectRepository(QuoteEntity) private readonly entities: Repository<QuoteEntity>,
+    private readonly manager: EntityManager,
+    private readonly source: QuoteSource,
   ) {}
 
   @Public()
@@ -214,14 +240,21 @@ class QuotesController {
     this.logger.log({ settings: this.settings, length: this.settings.QUOTES_KEY.length }, 'asked');
     await this.dataSource.query("SELECT $1::text, 'literal'", ['parameter']);
   }
+
+  @Public()
+  @Post()
+  async fetch(): Promise<object> {
+    await this.entities.save({ quote: await this.source.fetch() });
+    return this.manager.find(QuoteEntity);
+  }
 }
 
-@Module({ controllers: [QuotesController] })
+@Module({ imports: [TypeOrmModule.forFeature([QuoteEntity])], controllers: [QuotesController], providers: [QuoteSource] })
 class QuotesModule {}
 
 const quotes = defineContext({
   module: QuotesModule,
-  persistence: { schema: 'quotes', entities: [], migrations: [] },
+  persistence: { schema: 'quotes', entities: [QuoteEntity], migrations: [CreateQuotes1763683200000] },
   settings: [QuotesSettings],
 });
 
@@ -233,7 +266,8 @@ describe('with one connection', () => {
   beforeAll(async () => {
     const logger = createLogger('info', { write: (line: string) => void lines.push(line) });
     const env = { DATABASE_POOL_SIZE: '1', LOG_SQL: 'true', QUOTES_KEY: 'quotes-secret' };
-    service = await startTestApp({ env, logger, contexts: [...contexts, followers, quotes] });
+    const override = [{ provide: QuoteSource, useValue: { fetch: () => Promise.resolve('Woof') } }];
+    service = await startTestApp({ env, logger, contexts: [...contexts, followers, quotes], override });
     key = await service.createKey('pets:read');
   });
   afterAll(() => service.close());
@@ -283,6 +317,11 @@ describe('with one connection', () => {
     expect(lines.join('')).not.toMatch(/quotes-secret|parameter|literal/);
     // Statements of the background are not logged.
     expect(lines.filter((line) => line.includes('"sql"') && !line.includes('"requestId"'))).toEqual([]);
+  });
+
+  it('injects repositories of TypeORM, and replaces providers', async () => {
+    const response = await fetch(`${service.url}/quotes`, { method: 'POST' });
+    expect([response.status, await response.json()]).toEqual([201, [{ id: 1, quote: 'Woof' }]]);
   });
 
   it('logs once which settings of the database may lose data', () => {

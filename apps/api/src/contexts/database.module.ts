@@ -1,7 +1,7 @@
 import { Database } from '@animal-store/database';
 import type { Context } from '@animal-store/http-kit';
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, EntityManager } from 'typeorm';
 import type { Observability } from '../observability/observability.js';
 import type { Config } from '../config/config.js';
 import { collectSubscriptions } from './event-delivery.js';
@@ -34,8 +34,9 @@ export class DatabaseModule implements OnApplicationShutdown {
       providers: [
         { provide: Database, useValue: database },
         { provide: DataSource, useExisting: Database },
+        { provide: EntityManager, useValue: database.manager },
       ],
-      exports: [Database, DataSource],
+      exports: [Database, DataSource, EntityManager],
     };
   }
 

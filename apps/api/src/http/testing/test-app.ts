@@ -4,6 +4,7 @@ import { Database } from '@animal-store/database';
 import type { Clock } from '@animal-store/kernel';
 import { createMigratedDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll } from '@jest/globals';
+import type { DynamicModule, Provider } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Context, contexts as registered } from '../../registered-contexts.js';
 import { createApp } from '../../create-app.js';
@@ -30,6 +31,8 @@ export interface TestAppOptions {
   readonly clock?: Clock;
   /** The default are those of the service. */
   readonly contexts?: readonly Context[];
+  /** Each replaces the provider with the same token in the contexts, like Nest's `overrideProvider`. */
+  readonly override?: readonly Provider[];
   readonly logger?: ServiceLogger;
 }
 
@@ -39,11 +42,14 @@ const PATIENT = { MAX_EVENT_LOOP_LAG_MS: '60000', DATABASE_STATEMENT_TIMEOUT_MS:
 /** Starts the app on a free port, with its own migrated database. */
 export async function startTestApp({
   env = {},
-  contexts = registered,
+  contexts: given = registered,
+  override = [],
   databaseUrl = (url) => url,
   clock,
   logger = createLogger('silent'),
 }: TestAppOptions = {}): Promise<TestApp> {
+  // Nest registers the providers of a dynamic module after those of its class.
+  const contexts = override.length === 0 ? given : given.map((context) => ({ ...context, module: overridden(context.module, override) }));
   const database = await createMigratedDatabase(contexts.map(({ persistence }) => persistence));
   const access = await connectAccessUseCases(database.url);
   const url = await databaseUrl(database.url);
@@ -64,6 +70,11 @@ export async function startTestApp({
       await database.drop();
     },
   };
+}
+
+function overridden(module: Context['module'], override: readonly Provider[]): DynamicModule {
+  const dynamic = typeof module === 'function' ? { module } : module;
+  return { ...dynamic, providers: [...(dynamic.providers ?? []), ...override] };
 }
 
 /** Starts the app and creates a key before the tests of the file, and closes the app after them. */
