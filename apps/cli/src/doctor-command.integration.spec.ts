@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DatabaseClient } from '@animal-store/database';
 import { createTestDatabase, query } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Outcome } from './doctor-command.js';
@@ -121,6 +123,16 @@ describe('a deployment', () => {
     const now = Date.now.bind(Date);
     jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
     expect(await problems()).toEqual(problem('error', 'clock', / differ by \d{4} ms$/, 'synchronise both clocks'));
+  });
+
+  it('which tells its time only after a second has no wrong clock', async () => {
+    const client = DatabaseClient.prototype as unknown as Record<'query', (...args: unknown[]) => Promise<unknown>>;
+    const original = client.query;
+    jest.spyOn(client, 'query').mockImplementation(async function (this: unknown, ...args) {
+      if (String(args[0]).includes('clock_timestamp')) await sleep(1_100);
+      return original.apply(this, args);
+    });
+    expect(await problems()).toEqual({ exitCode: 0, findings: [] });
   });
 
   it.each([

@@ -9,6 +9,7 @@ import { findErrorMessage, LocalPostgresError } from './local-postgres-error.js'
 import { PostgresServer } from './postgres-server.js';
 import { setprivCommand } from './programs.js';
 import { query } from './testing/test-database.js';
+import { waitFor } from './testing/wait-for.js';
 
 const SETTINGS = `SELECT name, setting FROM pg_settings WHERE name = ANY
   ('{listen_addresses,unix_socket_directories,fsync,synchronous_commit,full_page_writes,server_encoding,lc_messages}') ORDER BY name`;
@@ -53,6 +54,9 @@ it('a service has a role that owns nothing, with a new password at each start, a
   await query(first.url, 'ALTER ROLE animal_store_service SUPERUSER');
   const inUse = new LocalPostgresError(`The data folder ${dataDir} is in use by process ${process.pid}.`);
   await expect(startLocalPostgres(dataDir)).rejects.toThrow(inUse);
+  // A connection that is left open would keep the process that failed alive.
+  const connections = `SELECT FROM pg_stat_activity WHERE application_name = 'process ${process.pid}'`;
+  await waitFor(async () => expect(await query(first.url, connections)).toHaveLength(1));
   await first.stop();
   await first.stop();
   expect(await isStopped()).toBe(true);

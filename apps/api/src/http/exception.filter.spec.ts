@@ -1,5 +1,5 @@
 import { INVALID_REQUEST, PublicUrl } from '@animal-store/http-kit';
-import { DomainError } from '@animal-store/kernel';
+import { DomainError, PRECONDITION_FAILED } from '@animal-store/kernel';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { BadRequestException, ConflictException, HttpException, NotFoundException } from '@nestjs/common';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
@@ -23,7 +23,7 @@ function respondTo(
   { url = '/v1/pets', method = 'GET', is404 = false, headerViolations = undefined as string[] | undefined } = {},
 ) {
   const request = { id: 'r1', url, method, is404, headerViolations, errorCode: undefined };
-  const headers: Record<string, string> = { etag: '"x"' };
+  const headers: Record<string, string> = { etag: '"x"', link: '</v1/pets?cursor=x>; rel="next"' };
   const rawHeaders = new Set(['content-disposition']);
   const response: { status?: number; text?: string } = {};
   let serialise: (body: unknown) => string = () => 'not serialised';
@@ -60,6 +60,11 @@ describe('the response', () => {
     expect(respondTo(new HttpError(HTTP_ERRORS.payloadTooLarge))).toMatchObject({ status: 413, loggedCode: 'payload_too_large' });
     expect(respondTo(new DomainError(RATE_LIMITED)).headers).not.toHaveProperty('retry-after');
     expect(lines).toEqual([]);
+  });
+
+  it('has no Link of the page that could not be sent, also without guides', () => {
+    filter = new ApiExceptionFilter(ROUTES, new PublicUrl(), logger);
+    expect(respondTo(new DomainError(PRECONDITION_FAILED)).headers).not.toHaveProperty('link');
   });
 
   it('to an invalid request also names its invalid headers, once', () => {

@@ -276,6 +276,8 @@ describe('with PUBLIC_BASE_URL and DOCS_URL', () => {
     const connection = await RawConnection.open(Number(new URL(service.url).port));
     connection.write(`${creation}${creation}`);
     for (const id of [1, 2]) expect((await connection.read())?.headers).toMatchObject({ location: `${BASE}/v1/pets/${String(id)}` });
+    connection.write(`GET / HTTP/1.1\r\n${fields}\r\n`);
+    expect((await connection.read())?.headers).toMatchObject({ location: `${BASE}/docs` });
     connection.write(`GET /v1/pets?limit=1 HTTP/1.1\r\n${fields}\r\nhello\r\n\r\n`);
     expect((await connection.read())?.headers['link']).toMatch(new RegExp(`^<${BASE}/v1/pets\\?limit=1&cursor=[\\w-]+>; rel="next"$`));
     expect((await connection.read())?.headers['link']).toBe(`<${ERRORS}#invalid_request>; rel="help"`);

@@ -157,11 +157,17 @@ it('each connection reads the URL again, from a file that may be missing meanwhi
   await rm(folder, { recursive: true });
 });
 
-it('stops, also while it connects', async () => {
+it('stops, also while it waits for the first response or loads the client', async () => {
+  redis.respond = () => undefined;
   counters.start();
+  await waitFor(() => expect(redis.sockets.size).toBe(1));
   counters.stop();
   await waitFor(() => expect(redis.sockets.size).toBe(0));
-  expect([counters.isConnected, lines]).toEqual([false, []]);
+  counters = new RedisCounters(redis.url, 'spec', logger);
+  const loading = counters.connect();
+  counters.stop();
+  await expect(loading).rejects.toMatchObject({ name: 'AbortError' });
+  expect([redis.sockets.size, counters.isConnected, lines]).toEqual([0, false, []]);
 });
 
 it('checkRedis connects and counts once, or rejects with the reason', async () => {

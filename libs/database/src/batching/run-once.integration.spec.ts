@@ -66,6 +66,15 @@ describe('runOnce', () => {
     expect(await lines.all()).toHaveLength(1);
   });
 
+  it('runs the command of a call that waited for another one of its process, which failed', async () => {
+    const { promise: failure, reject: fail } = Promise.withResolvers<never>();
+    const failing = expect(once({ command: 'send' }, () => failure)).rejects.toThrow('no');
+    const waiting = once({ command: 'send' }, () => Promise.resolve('done'));
+    fail(new Error('no'));
+    await failing;
+    expect(await waiting).toEqual({ result: 'done', replayed: false });
+  });
+
   it('records nothing if the command fails', async () => {
     const NO = { code: 'no', kind: 'conflict', message: 'No.' } as const;
     const fail = () =>

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLOSE_TIMEOUT_MS, FINISH_TIMEOUT_MS, PROBE_TIMEOUT_MS, readConfig, variables } from '@animal-store/api/configuration';
 import { expect, it } from '@jest/globals';
+import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { CHART, readChartFile, readValues, readWorkspaceFile } from './testing/files.js';
 
@@ -20,6 +21,22 @@ it('the templates set the variables of the service that `config` must not contai
   );
   const others = Object.keys(variables).filter((name) => !(name in properties) && !name.endsWith('_FILE') && name !== 'REUSE_PORT');
   expect([...new Set(named)].sort()).toEqual(others.sort());
+});
+
+const isValid = new Ajv({ strict: false }).compile(schema);
+
+it.each(readdirSync(CHART).filter((file) => /^values.*\.yaml$/.test(file)))('values.schema.json accepts %s', (file) => {
+  isValid(parse(readChartFile(file)));
+  expect(isValid.errors).toBeNull();
+});
+
+it.each([
+  ['/image/digest', { image: { digest: `sha256:${'0f'.repeat(32)}` } }, { image: { digest: `sha256:${'0f'.repeat(20)}` } }],
+  ['/postgres/instances', { postgres: { instances: 3 } }, { postgres: { instances: 2 } }],
+])('values.schema.json limits %s', (path, accepted, rejected) => {
+  expect(isValid(accepted)).toBe(true);
+  expect(isValid(rejected)).toBe(false);
+  expect(isValid.errors?.[0]?.instancePath).toBe(path);
 });
 
 it('an upgrade ends no pod before its successor is ready, and a node can be drained while no pod is ready', () => {
@@ -89,6 +106,23 @@ it('probes ask for what Kubernetes does with their result: a restart, or no more
 it('Kubernetes waits longer for a probe of readiness than the probe waits for the database', () => {
   const { readinessProbe } = parse(readChartFile('values.yaml')) as { readinessProbe: { timeoutSeconds: number } };
   expect(1_000 * readinessProbe.timeoutSeconds).toBeGreaterThan(PROBE_TIMEOUT_MS);
+});
+
+it('what the Job of the migrations needs exists before it', () => {
+  const hooks = readChartFile('templates/migrations.yaml').matchAll(
+    /\nkind: (\w+)\n(?:[^-].*\n)*? {4}helm\.sh\/hook: .*\n(?: {4}helm\.sh\/hook-weight: '(-?\d+)')?/g,
+  );
+  expect([...hooks].map(([, ...hook]) => hook)).toEqual([
+    ['ServiceAccount', '-1'],
+    ['NetworkPolicy', '-1'],
+    ['Job', undefined],
+  ]);
+});
+
+it('the alert on missing standbys expects the instances of the values', () => {
+  const [, text = '', number = ''] = /replace "(< (\d+) - 1)"/.exec(readChartFile('templates/monitoring.yaml')) ?? [];
+  expect(readChartFile('prometheus/postgres-rules.yml').split(`{pod=~".+-postgres-[0-9]+"}) ${text}\n`)).toHaveLength(2);
+  expect(parse(readChartFile('values.yaml'))).toMatchObject({ postgres: { instances: Number(number) } });
 });
 
 it('the Job grants privileges to the roles that the examples create', () => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { compose, dockerfile, nodeImage, WORKSPACE } from './testing/files.js';
+import { compose, dockerfile, healthCheck, nodeImage, WORKSPACE } from './testing/files.js';
 
 const DCLINT = join(WORKSPACE, 'node_modules/dclint/bin/dclint.cjs');
 const FILE = join(WORKSPACE, 'docker-compose.yml');
@@ -70,6 +70,10 @@ describe('the Dockerfile', () => {
     expect(locked.length).toBeGreaterThan(3);
     const [, version] = /^node:([\d.]+)-[a-z]+-slim(?:@sha256:[0-9a-f]{64})?$/.exec(nodeImage) ?? [];
     expect(new Set(locked)).toEqual(new Set([version]));
+  });
+
+  it('checks whether the process is alive: a lost database must not restart it', () => {
+    expect(healthCheck.join(' ')).toContain("'/health/live'");
   });
 
   it('starts every stage from that image', () => {
