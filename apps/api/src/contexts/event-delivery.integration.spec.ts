@@ -12,7 +12,7 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { createMigratedDatabase } from '@animal-store/test-kit';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import type { ModuleRef } from '@nestjs/core';
+import { ModuleRef, NestFactory } from '@nestjs/core';
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { AlwaysOnSampler, InMemorySpanExporter, ParentBasedSampler, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
@@ -121,6 +121,18 @@ describe('EventDelivery', () => {
     await dataSource.close();
     await database.drop();
     await provider.shutdown();
+  });
+
+  it('fails the start if no module provides the class of a subscription', async () => {
+    @EventSubscription('forgotten')
+    class Forgotten {}
+
+    const app = await NestFactory.createApplicationContext(class Root {}, { logger: false });
+    const options = { url: 'postgres://nowhere', applicationName: 'spec', poolSize: 1, persistence: [] };
+    const database = new Database({ ...options, subscriptions: [subscriptionOf(Forgotten)] });
+    const delivery = new EventDelivery(database, new Metrics(), app.get(ModuleRef));
+    expect(() => delivery.onApplicationBootstrap()).toThrow('Nest could not find Forgotten element');
+    await app.close();
   });
 
   it('warns once per outage while events cannot be handled', () => {

@@ -1,7 +1,7 @@
 import { EventSubscription, OnEvent } from '@animal-store/database';
+import type { EventPayload } from '@animal-store/kernel';
 import { CountVisit } from '@animal-store/visits-application';
 import { VisitBooked, VisitCancelled } from '@animal-store/visits-contract';
-import type { EventPayload } from '@animal-store/kernel';
 import { Injectable } from '@nestjs/common';
 
 @Injectable()
