@@ -1,5 +1,4 @@
 import { MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-kit';
-import type { Principal } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { guardContext } from '../http/testing/guard-context.js';
@@ -47,10 +46,10 @@ const guard = new PreferenceGuard();
 /** Returns a request, with strict handling by default, and the response headers after `check`. */
 function request(
   handler: string,
-  { query = {}, body = undefined as object | undefined, prefer = 'handling=strict', isPublic = false } = {},
+  { query = {}, body = undefined as object | undefined, prefer = 'handling=strict', isOperation = true } = {},
 ) {
-  const principal = isPublic ? undefined : ({ clientId: 1n } as Principal);
-  const { context, headers, request } = guardContext(Orders, handler, { headers: prefer === '' ? {} : { prefer }, query, body, principal });
+  const operation = isOperation ? handler : undefined;
+  const { context, headers, request } = guardContext(Orders, handler, { headers: prefer === '' ? {} : { prefer }, query, body, operation });
   return { check: () => guard.canActivate(context), headers, body: request.body };
 }
 
@@ -96,8 +95,8 @@ describe('a query', () => {
     expect(accepted('create')).toEqual(APPLIED);
   });
 
-  it('of a public route is not checked', () => {
-    expect(accepted('list', { query: { page: '2' }, isPublic: true })).toEqual({});
+  it('of a route that is no operation is not checked', () => {
+    expect(accepted('list', { query: { page: '2' }, isOperation: false })).toEqual({});
   });
 });
 

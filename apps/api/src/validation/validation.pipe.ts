@@ -104,8 +104,8 @@ export class PreferenceGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
     const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
     const { prefer } = request.headers;
-    // Public routes have no principal, and nothing to check.
-    if (prefer === undefined || !request.principal || !prefersStrictHandling(String(prefer))) return true;
+    // What is not an operation has nothing to check.
+    if (prefer === undefined || request.operation === undefined || !prefersStrictHandling(String(prefer))) return true;
     reply.header('preference-applied', 'handling=strict');
     const body = request.body as ReceivedBody | undefined;
     if (body) body.strict = true;
