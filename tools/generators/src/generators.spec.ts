@@ -17,7 +17,7 @@ import { compile, contentOf, expectFormatted } from './testing/generated-code.js
 
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
 const LAYERS = ['contract', 'domain', 'application', 'infrastructure', 'http'];
-const MAX_FILES = 52;
+const MAX_FILES = 45;
 /** The part of docs/architecture.md that the generator edits. The suite `generators` uses the whole page. */
 const MAP = '- [`libs/pets`](../libs/pets/README.md): pets\n- [`libs/access`](../libs/access/README.md): keys\n';
 
@@ -30,10 +30,10 @@ const textOf = (tree: Tree, path: string) => tree.read(path, 'utf-8') ?? '';
 /** Returns a name that no context of this workspace has. */
 const free = (name: string): string => (existsSync(join(WORKSPACE, 'libs', name)) ? free(`more-${name}`) : name);
 
-async function generate(name: string): Promise<Tree> {
+async function generate(name: string, sharded?: boolean): Promise<Tree> {
   const tree = new FsTree(WORKSPACE, false);
   tree.write('docs/architecture.md', MAP);
-  await generateContext(tree, { name, singular: singularOf(name) });
+  await generateContext(tree, { name, singular: singularOf(name), ...(sharded && { sharded }) });
   return tree;
 }
 
@@ -51,7 +51,7 @@ const env = jest.replaceProperty(process, 'env', { ...process.env, NX_SKIP_FORMA
 const [SINGLE, DOUBLE, ZEBRAS] = [free('orders'), free('purchase-orders'), free('grey-zebras')];
 const single = await generate(SINGLE);
 const double = await generate(DOUBLE);
-const zebras = await generate(ZEBRAS);
+const zebras = await generate(ZEBRAS, true);
 await generateMigration(zebras, { name: 'add-stripes', context: ZEBRAS });
 const ZEBRA = namesOf(ZEBRAS);
 // What a team may have changed.
@@ -82,11 +82,11 @@ describe.each([
       .filter((line) => !before.includes(line));
   };
 
-  it('generates the libraries of a context, its README, its part of the client, its guide and its end-to-end spec, in no other folder', () => {
+  it('generates the libraries of a context, its README, its part of the client, its guide and the spec of its routes, in no other folder', () => {
     const created = pathsOf('CREATE');
     expect([...new Set(created.map((path) => path.split('/').slice(0, 3).join('/')))].sort()).toEqual(
       [
-        'apps/api-e2e/src',
+        'apps/api/src',
         `docs/guides/${context}.md`,
         'libs/client/src',
         `libs/${context}/README.md`,
@@ -96,8 +96,7 @@ describe.each([
     expect(created.length).toBeLessThanOrEqual(MAX_FILES);
     expect(created).toEqual(
       expect.arrayContaining([
-        `apps/api-e2e/src/contexts/${context}/${context}.integration.spec.ts`,
-        `libs/client/src/${context}.spec.ts`,
+        `apps/api/src/contexts/${context}.integration.spec.ts`,
         `libs/client/src/${context}.ts`,
         `libs/${context}/domain/src/${singular}.ts`,
         `libs/${context}/http/src/${context}.controller.ts`,
@@ -118,6 +117,12 @@ describe.each([
     const expected = keyTable(own[0]).replaceAll('pets.', `${schema}.`).replace('pet_id', `${code}_id`);
     expect(expected).toContain('CREATE INDEX');
     expect(keyTable(migration)).toBe(expected);
+  });
+
+  it('keeps its tables on one server, unless asked', () => {
+    const persistence = textOf(tree, `libs/${context}/infrastructure/src/${context}-persistence.ts`);
+    expect(persistence).toContain(`schema: '${context.replaceAll('-', '_')}',\n  sharded: false,\n`);
+    expect(textOf(zebras, persistenceFile)).not.toContain('sharded: false');
   });
 
   it('tags each library with its layer and the context', () => {
@@ -162,9 +167,8 @@ describe.each([
   it('adds its lines to the lists of the workspace', () => {
     expect(addedLines('.github/CODEOWNERS').map((line) => line.split(/ +/))).toEqual([
       [`/libs/${context}/`, `@animal-store/${context}`],
-      [`/apps/api-e2e/src/contexts/${context}/`, `@animal-store/${context}`],
+      [`/apps/api/src/contexts/${context}.integration.spec.ts`, `@animal-store/${context}`],
       [`/libs/client/src/${context}.ts`, `@animal-store/${context}`],
-      [`/libs/client/src/${context}.spec.ts`, `@animal-store/${context}`],
       [`/docs/guides/${context}.md`, `@animal-store/${context}`],
     ]);
     expect(addedLines('docs/guides/authentication.md')).toEqual([
@@ -233,8 +237,8 @@ describe('nx g @animal-store/tools:resource', () => {
 
   it('generates the files of the resource, only in the folders of the context and in the client', () => {
     const created = zebras.listChanges().flatMap(({ type, path }) => (type === 'CREATE' && !beforeResource.has(path) ? [path] : []));
-    expect(created).toHaveLength(16);
-    const own = new RegExp(`^(?:libs/${ZEBRAS}/(?:${LAYERS.join('|')})|apps/api-e2e/src/contexts/${ZEBRAS}|libs/client)/.*hoof-print`);
+    expect(created).toHaveLength(15);
+    const own = new RegExp(`^(?:libs/${ZEBRAS}/(?:${LAYERS.join('|')})|apps/api/src/contexts|libs/client)/.*hoof-print`);
     expect(created.filter((path) => !own.test(path))).toEqual([]);
     expect(created.filter((path) => /<%|%>|__/.test(textOf(zebras, path)))).toEqual([]);
   });
@@ -293,7 +297,7 @@ describe('nx g @animal-store/tools:resource', () => {
     ['a resource that exists', { name: 'hoof-prints', singular: 'hoof-print' }, 'the client already exports HoofPrint'],
     ['the name of its context', { name: ZEBRAS, singular: ZEBRA.file }, 'would have two meanings'],
     ['a reserved word', { name: 'classes', singular: 'class' }, 'class is a reserved word of TypeScript'],
-    ['a name of the templates', { name: 'queries', singular: 'query' }, 'query would have two meanings'],
+    ['a name of the templates', { name: 'queries', singular: 'query' }, 'Query would have two meanings'],
     ['a name of its parent', { name: `${ZEBRA.file}-lists`, singular: `${ZEBRA.file}-repository` }, 'would have two meanings'],
     [
       'a name of the client',

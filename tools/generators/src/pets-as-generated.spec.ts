@@ -20,7 +20,7 @@ it('the context pets has all files that the generator writes', () => {
   expect(files.map(([path]) => path).filter((path) => globSync(path, { cwd: WORKSPACE }).length === 0)).toEqual([
     // Most guides are about pets.
     'docs/guides/pets.md',
-    'apps/api-e2e/src/contexts/pets/pets.integration.spec.ts',
+    'apps/api/src/contexts/pets.integration.spec.ts',
   ]);
 });
 

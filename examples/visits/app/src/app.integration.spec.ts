@@ -2,30 +2,18 @@ import { readFileSync } from 'node:fs';
 import { useTestApp } from '@animal-store/api/testing/test-app';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { CancelOverdueVisits } from '@animal-store/visits-application';
+import { VisitRepository, type Visit as DomainVisit } from '@animal-store/visits-domain';
 import { type Visit, Visits } from './testing/visits-client.js';
 import { Database } from '@animal-store/database';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { contexts } from './contexts.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
 const service = useTestApp(['pets:read', 'pets:write', 'visits:read', 'visits:write'], { contexts });
+const { send } = service;
 let petId: number;
 let nextSlot = 0;
-
-async function send(
-  method: string,
-  path: string,
-  { body, headers, key = service.key }: { body?: object; headers?: object; key?: string } = {},
-) {
-  const response = await fetch(path.startsWith('/') ? service.url + path : path, {
-    method,
-    headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }), ...headers },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text, json: JSON.parse(text) as Json };
-}
 
 /** Returns the body of a visit that overlaps no other one. */
 function newBody(overrides: Json = {}): Json {
@@ -33,7 +21,7 @@ function newBody(overrides: Json = {}): Json {
   return { petId, startsAt, durationMinutes: 30, reason: 'Vaccination', ...overrides };
 }
 
-const book = (overrides?: Json, headers?: object) => send('POST', '/v1/visits', { body: newBody(overrides), ...(headers && { headers }) });
+const book = (overrides?: Json) => send('POST', '/v1/visits', { body: newBody(overrides) });
 
 beforeAll(async () => {
   petId = Number((await send('POST', '/v1/pets', { body: { name: 'Rex', categoryId: 1 } })).json['id']);
@@ -43,7 +31,7 @@ beforeAll(async () => {
 it('the guide shows what the service responds', async () => {
   const guide = readFileSync(new URL('../../guide.md', import.meta.url), 'utf8');
   const samples = [...guide.matchAll(/^```http\n(\w+) (\S+)\n(?:(\{.*)\n)?\n(\d+)\n(.*)\n```$/gm)];
-  expect(samples).toHaveLength(4);
+  expect(samples).toHaveLength(5);
   for (const [, method = '', path = '', body, status, text] of samples) {
     const response = await send(method, path, body === undefined ? {} : { body: JSON.parse(body) as object });
     expect([response.status, response.text]).toEqual([Number(status), text]);
@@ -57,7 +45,9 @@ it('the client books, lists, and repeats commands', async () => {
     // Loses the response to the first attempt of each command.
     fetch: async (url, init) => {
       const response = await fetch(url, init);
-      const isLost = init.method === 'POST' && url.endsWith('cancel') && requests.push(url) === 1;
+      const command = `${String(init.method)} ${url}`;
+      const isLost = /^(?:PATCH|DELETE) |cancel$/.test(command) && !requests.includes(command);
+      requests.push(command);
       if (isLost) throw new Error('lost');
       return response;
     },
@@ -67,14 +57,17 @@ it('the client books, lists, and repeats commands', async () => {
     const { startsAt } = newBody();
     booked.push(await visits.create({ petId: BigInt(petId), startsAt: String(startsAt), durationMinutes: 30, reason: 'Check-up' }));
   }
-  const [first, second] = booked as [Visit, Visit];
+  const [first, second, third] = booked as [Visit, Visit, Visit];
   expect(await visits.checkIn(first.id)).toEqual({ ...first, status: 'checked_in' });
   expect(await visits.cancel(second.id)).toEqual({ ...second, status: 'cancelled' });
-  expect(requests).toHaveLength(2);
+  expect(requests.filter((request) => request.endsWith('cancel'))).toHaveLength(2);
   expect(await visits.retrieve(second.id)).toMatchObject({ status: 'cancelled' });
+  expect(await visits.change(third.id, { notes: 'Bites' })).toEqual({ ...third, notes: 'Bites' });
   const listed: bigint[] = [];
   for await (const { id } of visits.list({ from: first.startsAt, sort: '-startsAt', limit: 2 })) listed.push(id);
   expect(listed).toEqual(booked.map(({ id }) => id).toReversed());
+  expect(await visits.delete(third.id)).toBeUndefined();
+  await expect(visits.delete(third.id)).rejects.toMatchObject({ status: 404, code: 'visit_not_found' });
 });
 
 describe('a visit', () => {
@@ -114,6 +107,57 @@ describe('a visit', () => {
     expect(await send('POST', `${path}/cancel`, { headers: { 'if-match': etag } })).toMatchObject({ status: 412 });
     expect(await send('POST', `${path}/cancel`)).toMatchObject({ status: 409, json: { code: 'visit_not_booked' } });
     expect(await send('POST', '/v1/visits/-1/cancel')).toMatchObject({ status: 404, json: { code: 'visit_not_found' } });
+  });
+
+  it('is changed by a merge patch, with the precondition of its ETag', async () => {
+    const booked = await book({ notes: 'Bites' });
+    const path = booked.headers.get('location') ?? '';
+    const headers = {
+      'content-type': 'application/merge-patch+json',
+      'if-match': booked.headers.get('etag') ?? '',
+      'idempotency-key': 'patch',
+    };
+    const changed = await send('PATCH', path, { headers, body: { notes: null, durationMinutes: 20, status: 'cancelled' } });
+    expect(changed).toMatchObject({ status: 200, json: { ...booked.json, notes: null, durationMinutes: 20 } });
+    expect(await send('GET', path)).toMatchObject({ text: changed.text });
+    const repeated = await send('PATCH', path, { headers, body: { durationMinutes: 20, notes: null } });
+    expect([repeated.text, repeated.headers.get('idempotent-replayed')]).toEqual([changed.text, 'true']);
+    expect(await send('PATCH', path, { headers, body: { notes: null } })).toMatchObject({
+      status: 422,
+      json: { code: 'idempotency_key_reused' },
+    });
+    expect(await send('PATCH', path, { headers: { 'if-match': '"other"' }, body: {} })).toMatchObject({ status: 412 });
+    expect(await send('PATCH', path, { body: { reason: null } })).toMatchObject({
+      status: 400,
+      json: { message: expect.stringContaining('reason') },
+    });
+    const other = await book();
+    const overlapping = await send('PATCH', path, { body: { durationMinutes: 61 } });
+    expect([other.status, overlapping.json['code']]).toEqual([201, 'visit_overlaps']);
+  });
+
+  it('is deleted once, also if the request is repeated with its key', async () => {
+    const path = (await book()).headers.get('location') ?? '';
+    const headers = { 'idempotency-key': 'delete' };
+    expect(await send('DELETE', path, { headers: { 'if-match': '"other"' } })).toMatchObject({ status: 412 });
+    expect(await send('DELETE', path, { headers })).toMatchObject({ status: 204, text: '' });
+    const repeated = await send('DELETE', path, { headers });
+    expect([repeated.status, repeated.headers.get('idempotent-replayed')]).toEqual([204, 'true']);
+    for (const method of ['GET', 'DELETE'])
+      expect(await send(method, path)).toMatchObject({ status: 404, json: { code: 'visit_not_found' } });
+  });
+
+  it('has only the members of its DTO in responses, whatever the domain has', async () => {
+    const { json } = await book();
+    const repository = service.app.get(VisitRepository, { strict: false });
+    const visit = { ...((await repository.find(BigInt(String(json['id'])))) as DomainVisit), margin: 7 };
+    jest.spyOn(repository, 'find').mockResolvedValue(visit);
+    jest.spyOn(repository, 'list').mockResolvedValue({ items: [visit] });
+    jest.spyOn(repository, 'add').mockResolvedValue({ result: visit, replayed: false });
+    expect((await send('GET', `/v1/visits/${String(json['id'])}`)).json).toEqual(json);
+    expect((await book()).json).toEqual(json);
+    expect((await send('GET', '/v1/visits')).json).toEqual([{ ...json, petName: 'Rex' }]);
+    jest.restoreAllMocks();
   });
 
   it('is cancelled a day after it should have started, and frees its time', async () => {
@@ -221,7 +265,8 @@ describe('the list of visits', () => {
       visited.push(...(page.json as unknown as Json[]));
       next = /<(.*)>/.exec(page.headers.get('link') ?? '')?.[1];
     }
-    expect(visited).toEqual(sort === 'startsAt' ? expected : expected.toReversed());
+    const listed = expected.map((visit) => ({ ...visit, petName: 'Mia' }));
+    expect(visited).toEqual(sort === 'startsAt' ? listed : listed.toReversed());
   });
 
   it.each(['sort=reason', 'from=yesterday', 'cursor=AAAA'])('responds to %s with 400', async (query) => {
@@ -255,7 +300,7 @@ it('a visit has treatments, which are added once', async () => {
     expect(response).toMatchObject({ status: 400, json: { code: 'invalid_request', message: expect.stringContaining('cursor') } });
   }
   for (const [method, body] of [['GET'], ['POST', { name: 'X-ray' }]] as const)
-    expect(await send(method, '/v1/visits/-1/treatments', { ...(body && { body }) })).toMatchObject({
+    expect(await send(method, '/v1/visits/-1/treatments', { body })).toMatchObject({
       status: 404,
       json: { code: 'visit_not_found' },
     });

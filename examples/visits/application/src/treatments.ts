@@ -1,42 +1,33 @@
+import { DomainError, type IdempotencyKey, type Outcome, type Page, type PageRequest } from '@animal-store/kernel';
 import {
-  DomainError,
-  type IdempotencyKey,
-  isVisibleText,
-  type Outcome,
-  type Page,
-  type PageRequest,
-  visibleTextRule,
-} from '@animal-store/kernel';
-import {
-  INVALID_VISIT,
-  type NewTreatment,
+  NewTreatment,
+  type NewTreatmentInput,
   type Treatment,
-  TREATMENT_NAME_MAX_LENGTH,
+  type TreatmentFilter,
   type TreatmentRepository,
   VISIT_NOT_FOUND,
   type VisitRepository,
 } from '@animal-store/visits-domain';
 
-export class AddTreatment {
+export class CreateTreatment {
   constructor(private readonly treatments: TreatmentRepository) {}
 
-  /** @throws DomainError INVALID_VISIT, VISIT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED */
-  async execute(treatment: NewTreatment, key?: IdempotencyKey): Promise<Outcome<Treatment>> {
-    if (!isVisibleText(treatment.name, TREATMENT_NAME_MAX_LENGTH))
-      throw new DomainError(INVALID_VISIT, `name ${visibleTextRule(TREATMENT_NAME_MAX_LENGTH)}`);
-    return this.treatments.add(treatment, key);
+  /** @throws DomainError INVALID_TREATMENT, VISIT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED */
+  async execute(input: NewTreatmentInput, key?: IdempotencyKey): Promise<Outcome<Treatment>> {
+    return this.treatments.add(NewTreatment.create(input), key);
   }
 }
 
 export class ListTreatments {
   constructor(
     private readonly treatments: TreatmentRepository,
-    private readonly visits: VisitRepository,
+    private readonly visits: Pick<VisitRepository, 'find'>,
   ) {}
 
   /** @throws DomainError VISIT_NOT_FOUND */
-  async execute(visitId: bigint, page: PageRequest): Promise<Page<Treatment>> {
-    if (!(await this.visits.find(visitId))) throw new DomainError(VISIT_NOT_FOUND);
-    return this.treatments.list(visitId, page);
+  async execute(filter: TreatmentFilter, request: PageRequest): Promise<Page<Treatment>> {
+    const [visit, page] = await Promise.all([this.visits.find(filter.visitId), this.treatments.list(filter, request)]);
+    if (!visit) throw new DomainError(VISIT_NOT_FOUND);
+    return page;
   }
 }

@@ -1,11 +1,13 @@
 import { type Clock, DomainError, type IdempotencyKey, type PageRequest, type Outcome, PRECONDITION_FAILED } from '@animal-store/kernel';
 import { VisitCancelled } from '@animal-store/visits-contract';
 import {
+  INVALID_TREATMENT,
   INVALID_VISIT,
   type NewTreatment,
   NewVisit,
   PET_UNKNOWN,
   type Treatment,
+  type TreatmentFilter,
   TreatmentRepository,
   type Visit,
   VISIT_NOT_BOOKED,
@@ -14,21 +16,28 @@ import {
   VisitRepository,
   VisitStatus,
 } from '@animal-store/visits-domain';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import {
-  AddTreatment,
   CancelOverdueVisits,
   CancelVisit,
+  ChangeVisit,
   CheckInVisit,
   CountVisit,
+  CreateTreatment,
   CreateVisit,
+  DeleteVisit,
   GetVisit,
   ListTreatments,
+  ListVisits,
 } from './index.js';
 
 const KEY = { clientId: 1n, key: 'a' };
 const INPUT = { petId: 1n, startsAt: new Date('2030-01-07T09:00:00.000Z'), durationMinutes: 30, reason: 'Vaccination' };
-const pets = { exists: (id: bigint) => Promise.resolve(id === 1n) };
+const REX = { id: 1n, name: 'Rex' };
+const pets = {
+  exists: (id: bigint) => Promise.resolve(id === 1n),
+  findByIds: (ids: readonly bigint[]) => Promise.resolve(new Map(ids.includes(1n) ? [[1n, REX]] : [])),
+};
 const isMet = () => undefined;
 const fails = () => {
   throw new DomainError(PRECONDITION_FAILED);
@@ -36,30 +45,26 @@ const fails = () => {
 
 /** Visits without a database. Does not record keys. */
 class FakeVisits extends VisitRepository {
-  readonly commands: VisitCommand[] = [];
+  readonly commands: VisitCommand<Visit | undefined>[] = [];
   readonly requests: PageRequest<'startsAt'>[] = [];
 
   constructor(readonly visits: Visit[] = []) {
     super();
   }
 
-  add(visit: NewVisit): Promise<Visit> {
-    const added = { ...visit, id: BigInt(this.visits.length + 1) };
-    this.visits.push(added);
-    return Promise.resolve(added);
+  add(visit: NewVisit, key?: IdempotencyKey): Promise<Outcome<Visit>> {
+    const result = { ...visit, id: BigInt(this.visits.length + 1) };
+    this.visits.push(result);
+    return Promise.resolve({ result, replayed: key !== undefined });
   }
 
-  async addOnce(visit: NewVisit): Promise<Outcome<Visit>> {
-    return { result: await this.add(visit), replayed: true };
-  }
-
-  async change(id: bigint, command: VisitCommand): Promise<Outcome<Visit>> {
+  async change<Result extends Visit | undefined>(id: bigint, command: VisitCommand<Result>): Promise<Outcome<Result>> {
     const index = this.visits.findIndex((visit) => visit.id === id);
     const visit = this.visits[index] as Visit;
     command.precondition?.(visit);
     const result = command.change(visit);
-    this.visits[index] = result;
-    if (result !== visit) this.commands.push(command);
+    this.visits.splice(index, 1, ...(result ? [result] : []));
+    if (result !== visit) this.commands.push(command as VisitCommand<Visit | undefined>);
     return { result, replayed: false };
   }
 
@@ -84,7 +89,7 @@ class FakeTreatments extends TreatmentRepository {
     return Promise.resolve({ result: { id: 1n, ...treatment }, replayed: key !== undefined });
   }
 
-  list = (visitId: bigint) => Promise.resolve({ items: [{ id: 1n, visitId, name: 'X-ray' }] });
+  list = ({ visitId }: TreatmentFilter) => Promise.resolve({ items: [{ id: 1n, visitId, name: 'X-ray' }] });
 }
 
 describe('CreateVisit', () => {
@@ -127,6 +132,40 @@ describe.each([
   });
 });
 
+it('ListVisits adds the names of the animals with one call, and null for an unknown animal', async () => {
+  const visits = new FakeVisits([1n, 2n].map((petId) => ({ ...NewVisit.create({ ...INPUT, petId }), id: petId })));
+  visits.list = () => Promise.resolve({ items: visits.visits, next: undefined });
+  const findByIds = jest.fn(pets.findByIds);
+  const page = await new ListVisits(visits, { ...pets, findByIds }).execute({}, { limit: 10 });
+  expect(page).toEqual({
+    items: [
+      { ...visits.visits[0], petName: 'Rex' },
+      { ...visits.visits[1], petName: null },
+    ],
+    next: undefined,
+  });
+  expect(findByIds.mock.calls).toEqual([[[1n, 2n]]]);
+});
+
+it('ChangeVisit changes given values, and DeleteVisit deletes a visit with its event, unless it is checked in', async () => {
+  const visits = new FakeVisits();
+  for (let count = 0; count < 2; count++) await visits.add(NewVisit.create({ ...INPUT, notes: 'Bites' }));
+  const [changeVisit, deleteVisit] = [new ChangeVisit(visits), new DeleteVisit(visits)];
+  expect(await changeVisit.execute(1n, { notes: null }, isMet, KEY)).toMatchObject({ result: { reason: INPUT.reason, notes: null } });
+  await expect(changeVisit.execute(1n, { durationMinutes: 4 }, isMet)).rejects.toThrow(
+    expect.objectContaining({ code: INVALID_VISIT.code }),
+  );
+  expect(await deleteVisit.execute(1n, isMet, KEY)).toEqual({ result: undefined, replayed: false });
+  expect(visits.commands).toMatchObject([
+    { name: 'changeVisit', key: KEY, input: { notes: null } },
+    { name: 'deleteVisit', key: KEY, event: VisitCancelled },
+  ]);
+  await new CheckInVisit(visits).execute(2n, isMet);
+  const notBooked = expect.objectContaining(VISIT_NOT_BOOKED);
+  await expect(changeVisit.execute(2n, {}, isMet)).rejects.toThrow(notBooked);
+  await expect(deleteVisit.execute(2n, isMet)).rejects.toThrow(notBooked);
+});
+
 it('CancelOverdueVisits cancels the visits of all pages that are still booked, up to a day ago', async () => {
   const visits = new FakeVisits();
   for (let count = 0; count < 3; count++) await visits.add(NewVisit.create(INPUT));
@@ -155,10 +194,10 @@ it('a visit and its treatments need a visit, and a treatment a name', async () =
   const treatments = new FakeTreatments();
   const unknown = expect.objectContaining(VISIT_NOT_FOUND);
   await expect(new GetVisit(visits).execute(1n)).rejects.toThrow(unknown);
-  await expect(new ListTreatments(treatments, visits).execute(1n, { limit: 10 })).rejects.toThrow(unknown);
-  const { id } = await visits.add(NewVisit.create(INPUT));
-  expect((await new ListTreatments(treatments, visits).execute(id, { limit: 10 })).items).toHaveLength(1);
-  const addTreatment = new AddTreatment(treatments);
-  expect(await addTreatment.execute({ visitId: id, name: 'X-ray' }, KEY)).toMatchObject({ replayed: true });
-  await expect(addTreatment.execute({ visitId: id, name: '' })).rejects.toMatchObject({ code: INVALID_VISIT.code });
+  await expect(new ListTreatments(treatments, visits).execute({ visitId: 1n }, { limit: 10 })).rejects.toThrow(unknown);
+  const { id } = (await visits.add(NewVisit.create(INPUT))).result;
+  expect((await new ListTreatments(treatments, visits).execute({ visitId: id }, { limit: 10 })).items).toHaveLength(1);
+  const createTreatment = new CreateTreatment(treatments);
+  expect(await createTreatment.execute({ visitId: id, name: 'X-ray' }, KEY)).toMatchObject({ replayed: true });
+  await expect(createTreatment.execute({ visitId: id, name: '' })).rejects.toMatchObject({ code: INVALID_TREATMENT.code });
 });

@@ -1,5 +1,9 @@
-export { type NewTreatment, type Treatment, TREATMENT_NAME_MAX_LENGTH, TreatmentRepository } from './treatment.js';
+export { NewTreatment, type NewTreatmentInput, type Treatment, TREATMENT_NAME_MAX_LENGTH } from './treatment.js';
+export { INVALID_TREATMENT } from './treatment-errors.js';
+export { type TreatmentFilter, TreatmentRepository } from './treatment-repository.js';
 export {
+  assertBooked,
+  changeVisit,
   isVisitMinutes,
   moveVisit,
   NewVisit,
@@ -9,6 +13,7 @@ export {
   VISIT_MINUTES_RULE,
   VISIT_NOTES_MAX_LENGTH,
   VISIT_REASON_MAX_LENGTH,
+  type VisitChanges,
   VisitStatus,
 } from './visit.js';
 export {

@@ -18,7 +18,7 @@ export function isVisitMinutes(value: unknown): value is number {
 export const VISIT_REASON_MAX_LENGTH = 200;
 export const VISIT_NOTES_MAX_LENGTH = 2000;
 
-/** What a client sends. Not validated. */
+/** A client's input, not validated. */
 export interface NewVisitInput {
   readonly petId: bigint;
   readonly startsAt: Date;
@@ -27,7 +27,10 @@ export interface NewVisitInput {
   readonly notes?: string | null | undefined;
 }
 
-/** Validated, but not stored yet: it has no identifier. */
+/** What a client may change. Absent members stay as they are. */
+export type VisitChanges = Partial<Pick<NewVisitInput, 'durationMinutes' | 'reason' | 'notes'>>;
+
+/** A visit that is not stored yet, and has no identifier. */
 export class NewVisit {
   private constructor(
     readonly petId: bigint,
@@ -40,14 +43,7 @@ export class NewVisit {
 
   /** @throws DomainError INVALID_VISIT, which names each invalid field and its rule */
   static create({ petId, startsAt, durationMinutes, reason, notes = null }: NewVisitInput): NewVisit {
-    const violations = [
-      ...(isInt64(petId) ? [] : [`petId ${INT64_RULE}`]),
-      ...(isUtcTime(startsAt) ? [] : [`startsAt ${UTC_TIME_RULE}`]),
-      ...(isVisitMinutes(durationMinutes) ? [] : [`durationMinutes ${VISIT_MINUTES_RULE}`]),
-      ...(isVisibleText(reason, VISIT_REASON_MAX_LENGTH) ? [] : [`reason ${visibleTextRule(VISIT_REASON_MAX_LENGTH)}`]),
-      ...(notes === null || isVisibleText(notes, VISIT_NOTES_MAX_LENGTH) ? [] : [`notes ${visibleTextRule(VISIT_NOTES_MAX_LENGTH)}`]),
-    ];
-    if (violations.length > 0) throw new DomainError(INVALID_VISIT, violations.join('; '));
+    assertValid({ petId, startsAt, durationMinutes, reason, notes });
     return new NewVisit(petId, startsAt, durationMinutes, VisitStatus.Booked, reason, notes);
   }
 }
@@ -60,6 +56,30 @@ export interface Visit extends NewVisit {
 
 /** @throws DomainError VISIT_NOT_BOOKED */
 export function moveVisit(visit: Visit, status: VisitStatus): Visit {
-  if (visit.status !== VisitStatus.Booked) throw new DomainError(VISIT_NOT_BOOKED);
+  assertBooked(visit);
   return { ...visit, status };
+}
+
+/** @throws DomainError VISIT_NOT_BOOKED, INVALID_VISIT */
+export function changeVisit(visit: Visit, changes: VisitChanges): Visit {
+  assertBooked(visit);
+  const changed = { ...visit, ...changes } as Visit;
+  assertValid(changed);
+  return changed;
+}
+
+/** @throws DomainError VISIT_NOT_BOOKED */
+export function assertBooked({ status }: Visit): void {
+  if (status !== VisitStatus.Booked) throw new DomainError(VISIT_NOT_BOOKED);
+}
+
+function assertValid({ petId, startsAt, durationMinutes, reason, notes }: NewVisitInput): void {
+  const violations = [
+    ...(isInt64(petId) ? [] : [`petId ${INT64_RULE}`]),
+    ...(isUtcTime(startsAt) ? [] : [`startsAt ${UTC_TIME_RULE}`]),
+    ...(isVisitMinutes(durationMinutes) ? [] : [`durationMinutes ${VISIT_MINUTES_RULE}`]),
+    ...(isVisibleText(reason, VISIT_REASON_MAX_LENGTH) ? [] : [`reason ${visibleTextRule(VISIT_REASON_MAX_LENGTH)}`]),
+    ...(notes === null || isVisibleText(notes, VISIT_NOTES_MAX_LENGTH) ? [] : [`notes ${visibleTextRule(VISIT_NOTES_MAX_LENGTH)}`]),
+  ];
+  if (violations.length > 0) throw new DomainError(INVALID_VISIT, violations.join('; '));
 }

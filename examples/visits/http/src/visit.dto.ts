@@ -5,7 +5,9 @@ import {
   IsVisibleText,
   MayBeAbsent,
   Nullable,
-  PageQueryOf,
+  OrderedPageQueryOf,
+  QueryInt64,
+  QueryTime,
   Rule,
   UtcTime,
 } from '@animal-store/http-kit';
@@ -13,18 +15,17 @@ import { VISIBLE_TEXT_PATTERN } from '@animal-store/kernel';
 import {
   isVisitMinutes,
   REPORT_MAX_BYTES,
-  TREATMENT_NAME_MAX_LENGTH,
   VISIT_MINUTES,
   VISIT_MINUTES_RULE,
   VISIT_NOTES_MAX_LENGTH,
   VISIT_REASON_MAX_LENGTH,
   VisitStatus,
 } from '@animal-store/visits-domain';
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, ApiSchema, PartialType, PickType } from '@nestjs/swagger';
+import { IsEnum } from 'class-validator';
 
 const IsVisitMinutes = () => Rule(VISIT_MINUTES_RULE, isVisitMinutes);
 
-const ID = { ...INT64_SCHEMA, description: 'Identifier assigned by the service on creation.', example: EXAMPLE_ID };
 const text = (maxLength: number, description: string, example: string) =>
   ({ type: 'string', minLength: 1, maxLength, pattern: VISIBLE_TEXT_PATTERN, description, example }) as const;
 const NOTES = text(VISIT_NOTES_MAX_LENGTH, 'Notes for the vet, or null.', 'Bites');
@@ -57,9 +58,15 @@ export class NewVisitDto extends VisitValues {
   notes?: string | null;
 }
 
+const CHANGEABLE = ['durationMinutes', 'reason', 'notes'] as const;
+
+/** Each member may be absent. Only `notes` may be null. */
+@ApiSchema({ name: 'VisitChanges' })
+export class VisitChangesDto extends PartialType(PickType(NewVisitDto, CHANGEABLE), { skipNullProperties: false }) {}
+
 @ApiSchema({ name: 'Visit' })
 export class VisitDto extends VisitValues {
-  @ApiProperty(ID)
+  @ApiProperty({ ...INT64_SCHEMA, description: 'Identifier assigned by the service on creation.', example: EXAMPLE_ID })
   id!: bigint;
 
   @ApiProperty({ enum: VisitStatus, enumName: 'VisitStatus', description: 'Progress of the visit.', example: VisitStatus.Booked })
@@ -69,20 +76,32 @@ export class VisitDto extends VisitValues {
   notes!: string | null;
 }
 
-@ApiSchema({ name: 'NewTreatment' })
-export class NewTreatmentDto {
-  @ApiProperty(text(TREATMENT_NAME_MAX_LENGTH, 'What was done.', 'Rabies vaccine'))
-  @IsVisibleText(TREATMENT_NAME_MAX_LENGTH)
-  name!: string;
+@ApiSchema({ name: 'ListedVisit' })
+export class ListedVisitDto extends VisitDto {
+  @ApiProperty({ type: 'string', nullable: true, description: 'The name of the animal.', example: 'Rex' })
+  petName!: string | null;
 }
 
-@ApiSchema({ name: 'Treatment' })
-export class TreatmentDto extends NewTreatmentDto {
-  @ApiProperty(ID)
-  id!: bigint;
+export class ListVisitsQuery extends OrderedPageQueryOf('visits', { sort: { startsAt: 'time' }, default: 'startsAt' }) {
+  @ApiPropertyOptional({ enum: VisitStatus, enumName: 'VisitStatus', description: 'Returns only visits with this status.' })
+  @MayBeAbsent()
+  @IsEnum(VisitStatus)
+  status?: VisitStatus;
 
-  @ApiProperty({ ...INT64_SCHEMA, description: 'Identifier of the visit.', example: EXAMPLE_ID })
-  visitId!: bigint;
+  @ApiPropertyOptional({ ...INT64_SCHEMA, description: 'Returns only visits of this animal.' })
+  @MayBeAbsent()
+  @QueryInt64()
+  petId?: bigint;
+
+  @ApiPropertyOptional({ description: 'Returns only visits that start at this time or later.' })
+  @MayBeAbsent()
+  @QueryTime()
+  from?: Date;
+
+  @ApiPropertyOptional({ description: 'Returns only visits that start before this time.' })
+  @MayBeAbsent()
+  @QueryTime()
+  to?: Date;
 }
 
 @ApiSchema({ name: 'VisitReport' })
@@ -93,5 +112,3 @@ export class VisitReportDto {
   @ApiProperty({ type: 'integer', minimum: 1, maximum: REPORT_MAX_BYTES, description: 'Size in bytes.', example: 48_213 })
   size!: number;
 }
-
-export class ListTreatmentsQuery extends PageQueryOf('treatments') {}

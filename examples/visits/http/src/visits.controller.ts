@@ -17,31 +17,20 @@ import {
   toDto,
 } from '@animal-store/http-kit';
 import { IDEMPOTENCY_KEY_REUSED, type IdempotencyKey, type JsonText, type Precondition } from '@animal-store/kernel';
-import {
-  AddTreatment,
-  CancelVisit,
-  CheckInVisit,
-  CreateVisit,
-  GetVisit,
-  ListTreatments,
-  ListVisits,
-} from '@animal-store/visits-application';
+import { CancelVisit, ChangeVisit, CheckInVisit, CreateVisit, DeleteVisit, GetVisit, ListVisits } from '@animal-store/visits-application';
 import { PET_UNKNOWN, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VISIT_OVERLAPS } from '@animal-store/visits-domain';
-import { Body, Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
-import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { ListVisitsQuery } from './list-visits.query.js';
-import { ListTreatmentsQuery, NewTreatmentDto, NewVisitDto, TreatmentDto, VisitDto } from './visit.dto.js';
+import { ListedVisitDto, ListVisitsQuery, NewVisitDto, VisitChangesDto, VisitDto } from './visit.dto.js';
 
 const PATH = '/v1/visits';
-const treatmentsOf = (visitId: bigint) => `${PATH}/${String(visitId)}/treatments`;
 const VISITS = { $ref: '#/components/schemas/Visits' };
-const TREATMENTS = { $ref: '#/components/schemas/Treatments' };
 const VisitId = () => IdParam('visitId', VISIT_NOT_FOUND, 'Identifier of the visit.');
 const FIRST = { value: new Date('2030-01-07T09:00:00.000Z'), id: 20n };
 
 @ApiTags('visits')
-@ApiExtraModels(VisitDto, TreatmentDto)
+@ApiExtraModels(ListedVisitDto)
 @Controller({ path: 'visits', version: '1' })
 export class VisitsController {
   constructor(
@@ -49,9 +38,9 @@ export class VisitsController {
     private readonly createVisitUseCase: CreateVisit,
     private readonly getVisitUseCase: GetVisit,
     private readonly checkInVisitUseCase: CheckInVisit,
+    private readonly changeVisitUseCase: ChangeVisit,
     private readonly cancelVisitUseCase: CancelVisit,
-    private readonly listTreatmentsUseCase: ListTreatments,
-    private readonly addTreatmentUseCase: AddTreatment,
+    private readonly deleteVisitUseCase: DeleteVisit,
     private readonly publicUrl: PublicUrl,
   ) {}
 
@@ -64,7 +53,7 @@ export class VisitsController {
     const url = this.publicUrl.of(PATH);
     const request = query.pageOf(url, 'startsAt', query);
     const page = await this.listVisitsUseCase.execute({ petId: query.petId, status: query.status }, request);
-    return respondWithPage(reply, url, query, page, VisitDto);
+    return respondWithPage(reply, url, query, page, ListedVisitDto);
   }
 
   @Post()
@@ -92,6 +81,44 @@ export class VisitsController {
   @ApiOkResponse({ type: VisitDto, description: 'Found' })
   async getVisit(@VisitId() visitId: bigint): Promise<VisitDto> {
     return toDto(VisitDto, await this.getVisitUseCase.execute(visitId));
+  }
+
+  @Patch(':visitId')
+  @RequireScopes('visits:write')
+  @Throws(VISIT_NOT_FOUND, VISIT_NOT_BOOKED, VISIT_OVERLAPS, IDEMPOTENCY_KEY_REUSED)
+  @ApiOperation({
+    operationId: 'changeVisit',
+    summary: 'Change a visit',
+    description: 'Absent members stay as they are. The visit must be booked.',
+  })
+  @ApiOkResponse({ type: VisitDto, description: 'Changed', headers: replayedHeaders })
+  async changeVisit(
+    @VisitId() visitId: bigint,
+    @Body() changes: VisitChangesDto,
+    @IfMatch({ required: false, type: VisitDto }) precondition: Precondition,
+    @RequestIdempotencyKey() key: IdempotencyKey | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<VisitDto> {
+    return respondWithOutcome(reply, await this.changeVisitUseCase.execute(visitId, changes, precondition, key), VisitDto);
+  }
+
+  @Delete(':visitId')
+  @HttpCode(204)
+  @RequireScopes('visits:write')
+  @Throws(VISIT_NOT_FOUND, VISIT_NOT_BOOKED, IDEMPOTENCY_KEY_REUSED)
+  @ApiOperation({
+    operationId: 'deleteVisit',
+    summary: 'Delete a visit',
+    description: 'Deletes its treatments and its report, too. The visit must be booked.',
+  })
+  @ApiNoContentResponse({ description: 'Deleted', headers: replayedHeaders })
+  async deleteVisit(
+    @VisitId() visitId: bigint,
+    @IfMatch({ required: false, type: VisitDto }) precondition: Precondition,
+    @RequestIdempotencyKey() key: IdempotencyKey | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    respondWithOutcome(reply, await this.deleteVisitUseCase.execute(visitId, precondition, key));
   }
 
   @Post(':visitId/check-in')
@@ -122,36 +149,5 @@ export class VisitsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<VisitDto> {
     return respondWithOutcome(reply, await this.cancelVisitUseCase.execute(visitId, precondition, key), VisitDto);
-  }
-
-  @Get(':visitId/treatments')
-  @RequireScopes('visits:read')
-  @Revalidated()
-  @Throws(VISIT_NOT_FOUND)
-  @ApiOperation({ operationId: 'listTreatments', summary: 'List treatments', description: 'Returns one page in the order of `id`.' })
-  @ApiOkResponse({ schema: TREATMENTS, description: 'One page of treatments', headers: pageHeaders(treatmentsOf(EXAMPLE_ID)) })
-  async listTreatments(
-    @VisitId() visitId: bigint,
-    @Query() query: ListTreatmentsQuery,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<JsonText> {
-    const url = this.publicUrl.of(treatmentsOf(visitId));
-    const page = await this.listTreatmentsUseCase.execute(visitId, query.pageOf(url));
-    return respondWithPage(reply, url, query, page, TreatmentDto);
-  }
-
-  @Post(':visitId/treatments')
-  @RequireScopes('visits:write')
-  @Throws(VISIT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED)
-  @ApiOperation({ operationId: 'addTreatment', summary: 'Add a treatment', description: 'Responds after the treatment is durably stored.' })
-  @ApiBody({ type: NewTreatmentDto })
-  @ApiCreatedResponse({ type: TreatmentDto, description: 'Added', headers: createdHeaders() })
-  async addTreatment(
-    @VisitId() visitId: bigint,
-    @Body() newTreatment: NewTreatmentDto,
-    @RequestIdempotencyKey() key: IdempotencyKey | undefined,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<TreatmentDto> {
-    return respondWithOutcome(reply, await this.addTreatmentUseCase.execute({ visitId, name: newTreatment.name }, key), TreatmentDto);
   }
 }

@@ -3,12 +3,14 @@ import { Clock } from '@animal-store/kernel';
 import { PetCatalogue } from '@animal-store/pets-contract';
 import {
   AddReport,
-  AddTreatment,
   CancelOverdueVisits,
   CancelVisit,
+  ChangeVisit,
   CheckInVisit,
   CountVisit,
+  CreateTreatment,
   CreateVisit,
+  DeleteVisit,
   GetReport,
   GetVisit,
   ListTreatments,
@@ -24,11 +26,12 @@ import {
   VisitsPerDay,
 } from '@animal-store/visits-infrastructure';
 import { Module } from '@nestjs/common';
+import { TreatmentsController } from './treatments.controller.js';
 import { VisitReportsController } from './visit-reports.controller.js';
 import { VisitsController } from './visits.controller.js';
 
 @Module({
-  controllers: [VisitsController, VisitReportsController],
+  controllers: [VisitsController, TreatmentsController, VisitReportsController],
   providers: [
     { provide: VisitRepository, useClass: TypeOrmVisitRepository },
     { provide: TreatmentRepository, useClass: TypeOrmTreatmentRepository },
@@ -36,13 +39,15 @@ import { VisitsController } from './visits.controller.js';
     { provide: VisitReportRepository, useClass: TypeOrmVisitReportRepository },
     provideUseCase(CreateVisit, VisitRepository, PetCatalogue),
     provideUseCase(GetVisit, VisitRepository),
-    provideUseCase(ListVisits, VisitRepository),
+    provideUseCase(ListVisits, VisitRepository, PetCatalogue),
+    provideUseCase(ChangeVisit, VisitRepository),
+    provideUseCase(DeleteVisit, VisitRepository),
     provideUseCase(CheckInVisit, VisitRepository),
     provideUseCase(CancelVisit, VisitRepository),
     provideUseCase(CancelOverdueVisits, VisitRepository, Clock),
     provideUseCase(CountVisit, VisitDays),
     VisitsPerDay,
-    provideUseCase(AddTreatment, TreatmentRepository),
+    provideUseCase(CreateTreatment, TreatmentRepository),
     provideUseCase(ListTreatments, TreatmentRepository, VisitRepository),
     provideUseCase(AddReport, VisitReportRepository),
     provideUseCase(GetReport, VisitReportRepository),
@@ -58,7 +63,7 @@ export const visitsContext = defineContext({
   subscriptions: [VisitsPerDay],
   tag: { name: 'visits', description: 'The appointment book of a veterinary practice.' },
   schemas: {
-    Visits: { type: 'array', items: { $ref: '#/components/schemas/Visit' } },
+    Visits: { type: 'array', items: { $ref: '#/components/schemas/ListedVisit' } },
     Treatments: { type: 'array', items: { $ref: '#/components/schemas/Treatment' } },
   },
 });

@@ -1,5 +1,5 @@
 import { appendEvents, BatchedRepository, runOnce, throwConstraintErrors } from '@animal-store/database';
-import { assertSameRequest, DomainError, type IdempotencyKey, type Outcome, type Page, type PageRequest } from '@animal-store/kernel';
+import { DomainError, type IdempotencyKey, type Outcome, type Page, type PageRequest } from '@animal-store/kernel';
 import { VisitBooked } from '@animal-store/visits-contract';
 import {
   type NewVisit,
@@ -25,32 +25,30 @@ export class TypeOrmVisitRepository implements VisitRepository {
     this.visits = new BatchedRepository(dataSource.getRepository(VisitEntity), keys, { publishes: VisitBooked });
   }
 
-  add(visit: NewVisit): Promise<Visit> {
-    return this.visits.insert(visit).catch(throwDomainErrors);
+  add(visit: NewVisit, key?: IdempotencyKey): Promise<Outcome<Visit>> {
+    return this.visits.add(visit, key).catch(throwDomainErrors);
   }
 
-  async addOnce(visit: NewVisit, key: IdempotencyKey): Promise<Outcome<Visit>> {
-    const { row, request, replayed } = await this.visits.insertOnce(visit, key).catch(throwDomainErrors);
-    if (replayed) assertSameRequest(visit, request);
-    return { result: row, replayed };
-  }
-
-  change(id: bigint, { name, key, event, precondition, change }: VisitCommand): Promise<Outcome<Visit>> {
-    const request = { command: name, visitId: id };
-    return runOnce<Visit>(this.dataSource, VisitIdempotencyKeyEntity, key, request, async (manager) => {
+  change<Result extends Visit | undefined>(id: bigint, command: VisitCommand<Result>): Promise<Outcome<Result>> {
+    const { name, input, key, event, precondition, change } = command;
+    const request = { ...input, command: name, visitId: id };
+    return runOnce<Result>(this.dataSource, VisitIdempotencyKeyEntity, key, request, async (manager) => {
       const visits = manager.getRepository(VisitEntity);
       const visit = await visits.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
       if (!visit) throw new DomainError(VISIT_NOT_FOUND);
       precondition?.(visit);
       const changed = change(visit);
-      if (changed === visit) return visit;
-      const { id: _id, ...values } = changed;
-      await visits.update({ id }, values);
-      // As the database stored it: a trigger may have changed it.
-      const stored = await visits.findOneByOrFail({ id });
-      const { petId, startsAt } = stored;
+      if (changed === visit) return changed;
+      if (changed) {
+        const { id: _id, ...values } = changed;
+        await visits.update({ id }, values).catch(throwDomainErrors);
+      } else {
+        await visits.delete({ id });
+      }
+      const { petId, startsAt } = changed ?? visit;
       if (event) await appendEvents(manager, event.of({ visitId: id, petId, startsAt }));
-      return stored;
+      // As the database stored it: a trigger may have changed it.
+      return (changed && (await visits.findOneByOrFail({ id }))) as Result;
     });
   }
 

@@ -34,18 +34,6 @@ export class VisitIdempotencyKeyEntity extends IdempotencyKeyEntity {
   override rowId!: bigint;
 }
 
-@Entity({ schema: 'visits', name: 'treatments' })
-export class TreatmentEntity {
-  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
-  id!: bigint;
-
-  @Column('bigint', { name: 'visit_id' })
-  visitId!: bigint;
-
-  @Column('text')
-  name!: string;
-}
-
 @Entity({ schema: 'visits', name: 'days' })
 export class VisitDayEntity {
   @PrimaryColumn('text')

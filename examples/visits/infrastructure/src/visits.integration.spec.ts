@@ -1,7 +1,16 @@
 import { IDEMPOTENCY_KEY_REUSED, INT64_MAX, INT64_MIN, type PageRequest, type Position } from '@animal-store/kernel';
 import { describeMigrations, useDatabase } from '@animal-store/test-kit';
 import { VisitCancelled } from '@animal-store/visits-contract';
-import { moveVisit, VISIT_NOT_FOUND, VISIT_OVERLAPS, type VisitCommand, VisitStatus, type Visit } from '@animal-store/visits-domain';
+import {
+  moveVisit,
+  NewTreatment,
+  type NewVisit,
+  VISIT_NOT_FOUND,
+  VISIT_OVERLAPS,
+  type VisitCommand,
+  VisitStatus,
+  type Visit,
+} from '@animal-store/visits-domain';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { aNewVisit, anyNewVisit, aVisitInSlot, OTHER_VISIT_VALUES } from './testing/visit-builder.js';
@@ -20,6 +29,8 @@ let treatments: TypeOrmTreatmentRepository;
 
 describeMigrations(visitsPersistence);
 
+const add = async (visit: NewVisit) => (await repository.add(visit)).result;
+
 beforeEach(async () => {
   await database.empty();
   repository = new TypeOrmVisitRepository(database.dataSource);
@@ -29,7 +40,7 @@ beforeEach(async () => {
 it('finds and lists exactly what was added', async () => {
   await fc.assert(
     fc.asyncProperty(anyNewVisit, async (visit) => {
-      const added = await repository.add(visit).catch(() => undefined);
+      const added = await add(visit).catch(() => undefined);
       if (!added) return;
       expect(added).toMatchObject({ ...visit });
       expect(await repository.find(added.id)).toEqual({ ...added });
@@ -41,19 +52,19 @@ it('finds and lists exactly what was added', async () => {
 });
 
 it('rejects a visit that overlaps another one of the animal, and no others', async () => {
-  const [first] = await Promise.all([0, 1, 3].map((slot) => repository.add(aVisitInSlot(slot))));
+  const [first] = await Promise.all([0, 1, 3].map((slot) => add(aVisitInSlot(slot))));
   const overlapping = [
     aVisitInSlot(0),
     aVisitInSlot(0.5),
     aVisitInSlot(2, { durationMinutes: 31 }),
     aVisitInSlot(-1, { durationMinutes: 480 }),
   ];
-  for (const visit of overlapping) await expect(repository.add(visit)).rejects.toThrow(expect.objectContaining(VISIT_OVERLAPS));
-  await expect(repository.addOnce(aVisitInSlot(1), KEY)).rejects.toThrow(expect.objectContaining(VISIT_OVERLAPS));
-  await repository.add(aVisitInSlot(2));
-  await repository.add(aVisitInSlot(0, { petId: 2n }));
+  for (const visit of overlapping) await expect(add(visit)).rejects.toThrow(expect.objectContaining(VISIT_OVERLAPS));
+  await expect(repository.add(aVisitInSlot(1), KEY)).rejects.toThrow(expect.objectContaining(VISIT_OVERLAPS));
+  await add(aVisitInSlot(2));
+  await add(aVisitInSlot(0, { petId: 2n }));
   await repository.change(first?.id ?? 0n, cancel);
-  await repository.add(aVisitInSlot(0));
+  await add(aVisitInSlot(0));
   expect((await repository.list({}, ASCENDING)).items).toHaveLength(6);
 });
 
@@ -63,20 +74,20 @@ it('books a time once for concurrent visits', async () => {
   expect(errors).toEqual(Array.from({ length: 19 }, () => expect.objectContaining({ code: VISIT_OVERLAPS.code })));
 });
 
-describe('addOnce', () => {
+describe('add with a key', () => {
   it('adds one visit, however often and concurrently it is called', async () => {
     const visit = aNewVisit({ notes: 'Bites' });
-    const outcomes = await Promise.all(Array.from({ length: 30 }, () => repository.addOnce(visit, KEY)));
+    const outcomes = await Promise.all(Array.from({ length: 30 }, () => repository.add(visit, KEY)));
     expect(new Set(outcomes.map(({ result }) => result.id)).size).toBe(1);
     expect(outcomes.filter(({ replayed }) => !replayed)).toHaveLength(1);
-    expect(await repository.addOnce(visit, KEY)).toEqual({ result: outcomes[0]?.result, replayed: true });
+    expect(await repository.add(visit, KEY)).toEqual({ result: outcomes[0]?.result, replayed: true });
     expect((await repository.list({}, ASCENDING)).items).toHaveLength(1);
   });
 
   it('rejects the key for different values, and adds nothing', async () => {
-    await repository.addOnce(aNewVisit(), KEY);
+    await repository.add(aNewVisit(), KEY);
     for (const other of OTHER_VISIT_VALUES) {
-      await expect(repository.addOnce(aNewVisit(other), KEY)).rejects.toThrow(expect.objectContaining(IDEMPOTENCY_KEY_REUSED));
+      await expect(repository.add(aNewVisit(other), KEY)).rejects.toThrow(expect.objectContaining(IDEMPOTENCY_KEY_REUSED));
     }
     expect((await repository.list({}, ASCENDING)).items).toHaveLength(1);
   });
@@ -84,7 +95,7 @@ describe('addOnce', () => {
 
 describe('change', () => {
   it('runs a command once for a key, also for concurrent repetitions', async () => {
-    const { id } = await repository.add(aNewVisit({ notes: 'Bites' }));
+    const { id } = await add(aNewVisit({ notes: 'Bites' }));
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => repository.change(id, { ...cancel, key: KEY })));
     expect(outcomes.filter(({ replayed }) => !replayed)).toHaveLength(1);
     for (const { result } of outcomes) expect(result).toEqual({ ...aNewVisit({ notes: 'Bites' }), id, status: VisitStatus.Cancelled });
@@ -92,16 +103,16 @@ describe('change', () => {
   });
 
   it('rejects the key for another visit, another command and a creation', async () => {
-    const [first, second] = [await repository.add(aVisitInSlot(0)), await repository.add(aVisitInSlot(1))];
+    const [first, second] = [await add(aVisitInSlot(0)), await add(aVisitInSlot(1))];
     await repository.change(first.id, { ...cancel, key: KEY });
     const reused = expect.objectContaining({ code: IDEMPOTENCY_KEY_REUSED.code });
     await expect(repository.change(second.id, { ...cancel, key: KEY })).rejects.toThrow(reused);
     await expect(repository.change(first.id, { ...cancel, name: 'other', key: KEY })).rejects.toThrow(reused);
-    await expect(repository.addOnce(aVisitInSlot(2), KEY)).rejects.toThrow(reused);
+    await expect(repository.add(aVisitInSlot(2), KEY)).rejects.toThrow(reused);
   });
 
   it('stores nothing if the command throws, or if there is no visit', async () => {
-    const { id } = await repository.add(aNewVisit());
+    const { id } = await add(aNewVisit());
     const change = () => {
       throw new Error('not now');
     };
@@ -110,8 +121,26 @@ describe('change', () => {
     expect(await repository.change(id, { ...cancel, key: KEY })).toMatchObject({ replayed: false });
   });
 
+  it('deletes a visit and its treatments, once for a key', async () => {
+    const [first, second] = [await add(aVisitInSlot(0)), await add(aVisitInSlot(1))];
+    for (const { id } of [first, second]) await treatments.add(NewTreatment.create({ visitId: id, name: 'X-ray' }));
+    const remove: VisitCommand<undefined> = { name: 'delete', event: VisitCancelled, key: KEY, change: () => undefined };
+    for (const replayed of [false, true]) expect(await repository.change(first.id, remove)).toEqual({ result: undefined, replayed });
+    expect([await repository.find(first.id), await repository.find(second.id)]).toEqual([undefined, second]);
+    expect(await database.dataSource.query('SELECT visit_id AS id FROM visits.treatments')).toEqual([{ id: second.id }]);
+    const other = { ...remove, input: { reason: 'other' } };
+    await expect(repository.change(first.id, other)).rejects.toThrow(expect.objectContaining({ code: IDEMPOTENCY_KEY_REUSED.code }));
+  });
+
+  it('rejects a longer visit that overlaps the next one', async () => {
+    const { id } = await add(aVisitInSlot(0));
+    await add(aVisitInSlot(1));
+    const extend: VisitCommand = { name: 'extend', change: (visit) => ({ ...visit, durationMinutes: 31 }) };
+    await expect(repository.change(id, extend)).rejects.toThrow(expect.objectContaining(VISIT_OVERLAPS));
+  });
+
   it('returns what the database stored', async () => {
-    const { id } = await repository.add(aNewVisit());
+    const { id } = await add(aNewVisit());
     await database.dataSource.query(`
       CREATE FUNCTION visits.probe() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.reason := 'trigger'; RETURN NEW; END $$;
       CREATE TRIGGER probe BEFORE UPDATE ON visits.visits FOR EACH ROW EXECUTE FUNCTION visits.probe()`);
@@ -122,7 +151,7 @@ describe('change', () => {
   });
 
   it('runs concurrent commands one after the other', async () => {
-    const { id } = await repository.add(aNewVisit());
+    const { id } = await add(aNewVisit());
     const commands = Array.from({ length: 5 }, () => repository.change(id, cancel));
     const settled = await Promise.allSettled(commands);
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -136,7 +165,7 @@ it('finds nothing if nothing was added', async () => {
 
 it('lists by time, in both directions, in a range, and with each combination of filters', async () => {
   for (let slot = 0; slot < 12; slot++) {
-    const { id } = await repository.add(aVisitInSlot(slot % 6, { petId: BigInt(slot % 4), reason: `},{"id":${String(slot)}}` }));
+    const { id } = await add(aVisitInSlot(slot % 6, { petId: BigInt(slot % 4), reason: `},{"id":${String(slot)}}` }));
     if (slot % 2 === 0) await repository.change(id, cancel);
   }
   const { items: all } = await repository.list({}, ASCENDING);
@@ -162,24 +191,30 @@ it('lists by time, in both directions, in a range, and with each combination of 
 
 describe('treatments', () => {
   it('are those of one visit, in the order of their identifiers', async () => {
-    const [first, second] = [await repository.add(aVisitInSlot(0)), await repository.add(aVisitInSlot(1))];
+    const [first, second] = [await add(aVisitInSlot(0)), await add(aVisitInSlot(1))];
     const added = [];
-    for (const { id } of [first, second, first, first]) added.push((await treatments.add({ visitId: id, name: '","x":"' })).result);
+    for (const { id } of [first, second, first, first])
+      added.push((await treatments.add(NewTreatment.create({ visitId: id, name: '","x":"' }))).result);
     const ofFirst = added.filter(({ visitId }) => visitId === first.id);
-    expect(await treatments.list(first.id, { limit: 2 })).toMatchObject({ items: ofFirst.slice(0, 2), next: { id: ofFirst[1]?.id } });
-    expect((await treatments.list(first.id, { limit: 2, after: { id: ofFirst[1]?.id ?? 0n } })).items).toEqual(ofFirst.slice(2));
-    expect((await treatments.list(-1n, { limit: 2 })).items).toEqual([]);
+    expect(await treatments.list({ visitId: first.id }, { limit: 2 })).toMatchObject({
+      items: ofFirst.slice(0, 2),
+      next: { id: ofFirst[1]?.id },
+    });
+    expect((await treatments.list({ visitId: first.id }, { limit: 2, after: { id: ofFirst[1]?.id ?? 0n } })).items).toEqual(
+      ofFirst.slice(2),
+    );
+    expect((await treatments.list({ visitId: -1n }, { limit: 2 })).items).toEqual([]);
   });
 
   it('are added once for a key, and only to a visit', async () => {
-    const { id } = await repository.add(aNewVisit());
-    const treatment = { visitId: id, name: 'X-ray' };
+    const { id } = await add(aNewVisit());
+    const treatment = NewTreatment.create({ visitId: id, name: 'X-ray' });
     const outcomes = await Promise.all([1, 2, 3].map(() => treatments.add(treatment, KEY)));
     expect(outcomes.map(({ replayed }) => replayed).toSorted()).toEqual([false, true, true]);
-    expect((await treatments.list(id, { limit: 10 })).items).toEqual([outcomes[0]?.result]);
+    expect((await treatments.list({ visitId: id }, { limit: 10 })).items).toEqual([outcomes[0]?.result]);
     const reused = expect.objectContaining({ code: IDEMPOTENCY_KEY_REUSED.code });
-    await expect(treatments.add({ visitId: id, name: 'Bandage' }, KEY)).rejects.toThrow(reused);
-    const unknown = { visitId: -1n, name: 'X-ray' };
+    await expect(treatments.add(NewTreatment.create({ visitId: id, name: 'Bandage' }), KEY)).rejects.toThrow(reused);
+    const unknown = NewTreatment.create({ visitId: -1n, name: 'X-ray' });
     await expect(treatments.add(unknown)).rejects.toThrow(expect.objectContaining(VISIT_NOT_FOUND));
   });
 });

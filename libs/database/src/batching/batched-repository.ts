@@ -138,7 +138,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
    * Inserts a row like `insert`, or once for a key like `insertOnce`.
    * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used for a row with other values
    */
-  async add(row: NewRow<Entity>, key: IdempotencyKey | undefined): Promise<Outcome<Entity>> {
+  async add(row: NewRow<Entity>, key?: IdempotencyKey): Promise<Outcome<Entity>> {
     if (!key) return { result: await this.insert(row), replayed: false };
     const { row: result, request, replayed } = await this.insertOnce(row, key);
     if (replayed) assertSameRequest(row, request);

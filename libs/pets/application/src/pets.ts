@@ -9,8 +9,7 @@ export class CreatePet {
    * @throws DomainError INVALID_PET, IDEMPOTENCY_KEY_REUSED
    */
   async execute(input: NewPetInput, key?: IdempotencyKey): Promise<Outcome<Pet>> {
-    const pet = NewPet.create(input);
-    return key ? this.pets.addOnce(pet, key) : { result: await this.pets.add(pet), replayed: false };
+    return this.pets.add(NewPet.create(input), key);
   }
 }
 

@@ -1,1 +1,1 @@
-export { PetCatalogue } from './pet-catalogue.js';
+export { type CataloguedPet, PetCatalogue } from './pet-catalogue.js';

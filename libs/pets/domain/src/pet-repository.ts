@@ -9,15 +9,12 @@ export interface PetFilter {
 
 /** The pets of the catalogue. What `find` and `list` return may be shared between callers. */
 export abstract class PetRepository {
-  /** Assigns an id and inserts the pet. Resolves after the commit. */
-  abstract add(pet: NewPet): Promise<Pet>;
-
   /**
-   * Inserts the pet and the key in one transaction. If the key exists, returns its pet. Concurrent calls with one key
-   * all return the same pet.
+   * Inserts the pet, and resolves after the commit. With a key, inserts it once: if the key exists, returns the pet of the first call, also to
+   * concurrent calls.
    * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used for a different pet
    */
-  abstract addOnce(pet: NewPet, key: IdempotencyKey): Promise<Outcome<Pet>>;
+  abstract add(pet: NewPet, key?: IdempotencyKey): Promise<Outcome<Pet>>;
 
   abstract find(id: bigint): Promise<Pet | undefined>;
 

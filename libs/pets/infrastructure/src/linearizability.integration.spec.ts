@@ -58,11 +58,11 @@ it('concurrent creations and reads, from two processes, are linearizable', async
           for (const [step, { what, back, pauseMs }] of script.entries()) {
             const pet = aNewPet({ status: 'sold' });
             const requested = newest - BigInt(back);
-            if (what === 'create') await history.record(() => repository.add(pet), created);
+            if (what === 'create') await history.record(async () => (await repository.add(pet)).result, created);
             if (what === 'create once') {
               const key = { clientId: BigInt(caller), key: String(step) };
               await history.record(
-                () => repository.addOnce(pet, key),
+                () => repository.add(pet, key),
                 ({ result }) => created(result),
               );
             }

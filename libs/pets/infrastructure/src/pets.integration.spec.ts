@@ -1,6 +1,6 @@
 import { Database } from '@animal-store/database';
 import { IDEMPOTENCY_KEY_REUSED, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
-import { type Pet, PET_STATUSES } from '@animal-store/pets-domain';
+import { type NewPet, type Pet, PET_STATUSES } from '@animal-store/pets-domain';
 import { describeMigrations, useDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -31,14 +31,16 @@ describe.each([
   beforeEach(() => database.empty());
   afterAll(() => source.destroy());
 
+  const add = async (pet: NewPet) => (await repository.add(pet)).result;
   const all = async () => (await repository.list({}, { limit: 100 })).items;
 
   it('are found and listed exactly as they were added', async () => {
     await fc.assert(
       fc.asyncProperty(anyNewPet, async (pet) => {
-        const added = await repository.add(pet);
+        const added = await add(pet);
         expect(added).toMatchObject({ ...pet });
         expect([await repository.find(added.id), await repository.exists(added.id)]).toEqual([{ ...added }, true]);
+        expect(await repository.findByIds([added.id, -1n, added.id])).toEqual(new Map([[added.id, { ...added }]]));
         for (const filter of [{}, { status: added.status }])
           expect((await repository.list(filter, { limit: 1, after: { id: added.id - 1n } })).items).toEqual([{ ...added }]);
       }),
@@ -49,18 +51,17 @@ describe.each([
   it('are added once for a key, also by concurrent requests', async () => {
     const key = { clientId: 7n, key: 'order-1' };
     const pet = aNewPet({ name: 'Only', categoryId: 2n ** 53n + 1n, status: 'sold' });
-    const results = await Promise.all(Array.from({ length: 30 }, () => repository.addOnce(pet, key)));
+    const results = await Promise.all(Array.from({ length: 30 }, () => repository.add(pet, key)));
     expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
-    expect(await repository.addOnce(pet, key)).toEqual({ result: results[0]?.result, replayed: true });
+    expect(await repository.add(pet, key)).toEqual({ result: results[0]?.result, replayed: true });
     for (const other of OTHER_PET_VALUES)
-      await expect(repository.addOnce(aNewPet(other), key)).rejects.toThrow(expect.objectContaining(IDEMPOTENCY_KEY_REUSED));
+      await expect(repository.add(aNewPet(other), key)).rejects.toThrow(expect.objectContaining(IDEMPOTENCY_KEY_REUSED));
     expect(await all()).toEqual([{ ...results[0]?.result }]);
   });
 
   it('are listed by identifier, in pages of a status, and at most one by its identifier', async () => {
     const added: Pet[] = [];
-    for (let i = 0; i < 9; i++)
-      added.push({ ...(await repository.add(aNewPet({ name: `pet ${String(i)}`, status: PET_STATUSES[i % 3] }))) });
+    for (let i = 0; i < 9; i++) added.push({ ...(await add(aNewPet({ name: `pet ${String(i)}`, status: PET_STATUSES[i % 3] }))) });
     const listed = await all();
     // Identifiers are not always in the order of insertion.
     expect(listed).toEqual(added.toSorted((one, other) => (one.id < other.id ? -1 : 1)));

@@ -64,7 +64,7 @@ async function sendAll(dataSource: Database): Promise<void> {
     for (const status of PET_STATUSES) await repository.list({ status }, { limit: 20 });
     await repository.list({ id: BigInt(execution) }, { limit: 20 });
     await repository.list({ id: BigInt(execution), status: RARE }, { limit: 20 });
-    await repository.addOnce(aNewPet(), { clientId: 1n, key: 'plans' });
+    await repository.add(aNewPet(), { clientId: 1n, key: 'plans' });
   }
 }
 
@@ -167,7 +167,7 @@ describe('the statements of a catalogue of 100,000 pets', () => {
       await sendAll(dataSource);
       const repository = new TypeOrmPetRepository(dataSource);
       for (let execution = 0; execution < 10; execution++) {
-        await repository.addOnce(aNewPet(), { clientId: 1n, key: String(execution) });
+        await repository.add(aNewPet(), { clientId: 1n, key: String(execution) });
         await Promise.all([1, 2, 3].map(() => repository.add(aNewPet())));
       }
       const statements = await dataSource.query<{ name: string; custom_plans: bigint }[]>(

@@ -1,5 +1,5 @@
 import { BatchedRepository } from '@animal-store/database';
-import { assertSameRequest, type IdempotencyKey, type Outcome, type Page, type PageRequest } from '@animal-store/kernel';
+import type { IdempotencyKey, Outcome, Page, PageRequest } from '@animal-store/kernel';
 import type { PetCatalogue } from '@animal-store/pets-contract';
 import type { NewPet, Pet, PetFilter, PetRepository } from '@animal-store/pets-domain';
 import { Injectable } from '@nestjs/common';
@@ -14,14 +14,8 @@ export class TypeOrmPetRepository implements PetRepository, PetCatalogue {
     this.pets = new BatchedRepository(dataSource.getRepository(PetEntity), dataSource.getRepository(PetIdempotencyKeyEntity));
   }
 
-  add(pet: NewPet): Promise<Pet> {
-    return this.pets.insert(pet);
-  }
-
-  async addOnce(pet: NewPet, key: IdempotencyKey): Promise<Outcome<Pet>> {
-    const { row, request, replayed } = await this.pets.insertOnce(pet, key);
-    if (replayed) assertSameRequest(pet, request);
-    return { result: row, replayed };
+  add(pet: NewPet, key?: IdempotencyKey): Promise<Outcome<Pet>> {
+    return this.pets.add(pet, key);
   }
 
   find(id: bigint): Promise<Pet | undefined> {
@@ -30,6 +24,10 @@ export class TypeOrmPetRepository implements PetRepository, PetCatalogue {
 
   async exists(id: bigint): Promise<boolean> {
     return (await this.find(id)) !== undefined;
+  }
+
+  findByIds(ids: readonly bigint[]): Promise<ReadonlyMap<bigint, Pet>> {
+    return this.pets.findByIds(ids);
   }
 
   list(filter: PetFilter, page: PageRequest): Promise<Page<Pet>> {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { formatFiles, generateFiles, installPackagesTask, OverwriteStrategy, type Tree } from '@nx/devkit';
 import { type ContextNames, namesOfContext } from '../names.ts';
 import { updateOpenApi } from '../tree.ts';
-import { assertFree, LIBRARIES, registerContext } from './register-context.ts';
+import { assertFree, LIBRARIES, registerContext, ROUTE_SPECS } from './register-context.ts';
 
 const FILES = join(import.meta.dirname, 'files');
 /** The name of a context may be that of a file in a shared folder. */
@@ -11,24 +11,26 @@ const OPTIONS = { overwriteStrategy: OverwriteStrategy.ThrowIfExisting };
 export interface ContextOptions {
   readonly name: string;
   readonly singular: string;
+  /** Whether Citus distributes the tables of the context. */
+  readonly sharded?: boolean;
   /** What the context is, for docs/architecture.md. */
   readonly description?: string;
 }
 
-/** Generates a context in the shape of `libs/pets`: its libraries, its part of the client, its guide, its end-to-end spec, and its entries in shared files. */
-export async function generateContext(tree: Tree, { name, singular, description }: ContextOptions): Promise<() => void> {
+/** Generates a context in the shape of `libs/pets`: its libraries, its part of the client, its guide, the spec of its routes, and its entries in shared files. */
+export async function generateContext(tree: Tree, { name, singular, sharded, description }: ContextOptions): Promise<() => void> {
   const names = namesOfContext(name, singular);
   if (tree.exists(`libs/${name}`)) throw new Error(`libs/${name} already exists`);
   assertFree(tree, names);
-  generateLibraries(tree, names);
+  generateLibraries(tree, names, sharded);
   registerContext(tree, names, description);
   await formatFiles(tree);
   return () => finish(tree, names);
 }
 
-export function generateLibraries(tree: Tree, names: ContextNames): void {
+export function generateLibraries(tree: Tree, names: ContextNames, sharded = false): void {
   const root = `libs/${names.context}`;
-  const substitutions = { ...names, timestamp: String(Date.now()) };
+  const substitutions = { ...names, sharded, timestamp: String(Date.now()) };
   generateFiles(tree, join(FILES, 'context'), root, substitutions, OPTIONS);
   for (const library of LIBRARIES) {
     generateFiles(tree, join(FILES, 'library'), `${root}/${library.layer}`, { ...substitutions, ...library }, OPTIONS);
@@ -36,7 +38,7 @@ export function generateLibraries(tree: Tree, names: ContextNames): void {
   }
   generateFiles(tree, join(FILES, 'client'), 'libs/client/src', substitutions, OPTIONS);
   generateFiles(tree, join(FILES, 'guide'), 'docs/guides', substitutions, OPTIONS);
-  generateFiles(tree, join(FILES, 'e2e'), `apps/api-e2e/src/contexts/${names.context}`, substitutions, OPTIONS);
+  generateFiles(tree, join(FILES, 'routes'), ROUTE_SPECS, substitutions, OPTIONS);
 }
 
 /** Runs the steps that require the written files: links the new packages with npm, and updates the OpenAPI document. */

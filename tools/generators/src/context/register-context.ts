@@ -27,6 +27,7 @@ export const LIBRARIES: readonly Library[] = [
 ];
 
 export const CLIENT = 'libs/client/src';
+export const ROUTE_SPECS = 'apps/api/src/contexts';
 const CONTEXTS = 'apps/api/src/registered-contexts.ts';
 const ERRORS = 'docs/guides/errors.md';
 const NEXT_RELEASE = '## Next release\n\n### Added\n\n';
@@ -63,8 +64,8 @@ export function registerContext(tree: Tree, names: ContextNames, description = `
   );
   addReferences(tree, 'apps/api/tsconfig.json', `../../libs/${context}/http`);
   addReferences(tree, 'tsconfig.json', ...LIBRARIES.map(({ layer }) => `./libs/${context}/${layer}`));
-  const files = [`/${CLIENT}/${context}.ts`, `/${CLIENT}/${context}.spec.ts`, `/${guideOf(context)}`];
-  addOwners(tree, context, [`/libs/${context}/`, `/apps/api-e2e/src/contexts/${context}/`, ...files]);
+  const files = [`/${ROUTE_SPECS}/${context}.integration.spec.ts`, `/${CLIENT}/${context}.ts`, `/${guideOf(context)}`];
+  addOwners(tree, context, [`/libs/${context}/`, ...files]);
   editFile(tree, ERRORS, (page) => {
     const section = `### \`${code}_not_found\`\n\nStatus 404. Retry: no.\n\nNo ${text} has this identifier. Check the identifier.\n\n`;
     return page.replace(/^(?=### `route_not_found`$)/m, section);

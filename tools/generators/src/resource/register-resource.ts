@@ -1,5 +1,5 @@
 import type { Tree } from '@nx/devkit';
-import { addChange, addOwners, CLIENT, exportFromClient } from '../context/register-context.ts';
+import { addChange, addOwners, CLIENT, exportFromClient, ROUTE_SPECS } from '../context/register-context.ts';
 import { addExport, addImport, addMember, addProperty, addToArray, exportsOf } from '../source-edits.ts';
 import { editFile, readText } from '../tree.ts';
 import type { NestedNames } from './resource.generator.ts';
@@ -100,7 +100,7 @@ function registerInClient(tree: Tree, { resource, Entity, Entities, variables, p
     addImport(addMember(source, parent.Entities, variables, Entities), Entities, `./${resource}.js`),
   );
   exportFromClient(tree, `New${Entity}, ${Entity}, ${Entity}ListParams, ${Entities}`, resource);
-  addOwners(tree, context, [`/${CLIENT}/${resource}.ts`, `/${CLIENT}/${resource}.spec.ts`]);
+  addOwners(tree, context, [`/${ROUTE_SPECS}/${resource}.integration.spec.ts`, `/${CLIENT}/${resource}.ts`]);
 }
 
 function registerInGuides(tree: Tree, { context, texts, Entity, Entities, parent }: NestedNames): void {

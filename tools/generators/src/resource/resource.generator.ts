@@ -4,7 +4,7 @@ import { nextTimestamp } from '../migration/migration.generator.ts';
 import { assertDistinct, camelCase, namesOfContext, pascalCase, type ResourceNames, snakeCase } from '../names.ts';
 import { exportsOf } from '../source-edits.ts';
 import { assertContext, readText, updateOpenApi } from '../tree.ts';
-import { assertFreeInClient, CLIENT } from '../context/register-context.ts';
+import { assertFreeInClient, CLIENT, ROUTE_SPECS } from '../context/register-context.ts';
 import { isDistributed, registerResource } from './register-resource.ts';
 
 const FILES = join(import.meta.dirname, 'files');
@@ -35,7 +35,7 @@ export interface NestedNames extends ResourceNames {
   readonly parent: ResourceNames & { readonly resource: string; readonly table: string };
 }
 
-/** Generates a resource below another one of the context: its part of each library, of the client and of the end-to-end specs. */
+/** Generates a resource below another one of the context: its part of each library and of the client, and the spec of its routes. */
 export async function generateResource(tree: Tree, options: ResourceOptions): Promise<() => void> {
   const names = namesOf(tree, options);
   assertFree(tree, names);
@@ -55,7 +55,7 @@ function generateResourceFiles(tree: Tree, names: NestedNames): void {
     generateFiles(tree, join(FILES, folder), target, { ...names }, { overwriteStrategy: OverwriteStrategy.ThrowIfExisting });
   for (const layer of LAYERS) generate(layer, `libs/${context}/${layer}/src`);
   generate('client', CLIENT);
-  generate('e2e', `apps/api-e2e/src/contexts/${context}`);
+  generate('routes', ROUTE_SPECS);
 }
 
 function namesOf(tree: Tree, { name, context, parent, singular }: ResourceOptions): NestedNames {
@@ -125,7 +125,7 @@ function nextSteps({ context, schema, file, resource, Entity, parent }: NestedNa
 The API now serves /v1/${parent.resource}/{${parent.variable}Id}/${resource}.
 
   Open first   libs/${context}/domain/src/${file}.ts
-  Check        in apps/api-e2e/src/contexts/${context}/${resource}.integration.spec.ts, NEW_${parent.CONSTANT} must be a valid body of create${parent.Entity}${isMoved ? moved : ''}
+  Check        in ${ROUTE_SPECS}/${resource}.integration.spec.ts, NEW_${parent.CONSTANT} must be a valid body of create${parent.Entity}${isMoved ? moved : ''}
   Test         npm run jest -- ${context}
   Use          client.${parent.variables}.${camelCase(resource)}.create(${parent.variable}Id, { name: 'first' }) returns a ${Entity}
   Read         docs/adding-a-context.md

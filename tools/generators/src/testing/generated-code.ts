@@ -9,8 +9,6 @@ import { check, resolveConfig } from 'prettier';
 
 const WORKSPACE = fileURLToPath(new URL('../../../../', import.meta.url));
 const TSC = join(WORKSPACE, 'node_modules/@typescript/7/bin/tsc');
-/** What generated code imports by its path. */
-const IMPORTED = ['node_modules', 'apps/api-e2e/src/support'];
 
 export const contentOf = ({ content }: FileChange): string => content?.toString('utf8') ?? '';
 
@@ -41,10 +39,7 @@ export function compile(files: readonly FileChange[], contexts: readonly string[
   };
   const config = { extends: join(WORKSPACE, 'tsconfig.base.json'), compilerOptions: options, files: files.map(({ path }) => path) };
   write('tsconfig.json', JSON.stringify(config));
-  for (const path of IMPORTED) {
-    mkdirSync(join(folder, dirname(path)), { recursive: true });
-    symlinkSync(join(WORKSPACE, path), join(folder, path));
-  }
+  symlinkSync(join(WORKSPACE, 'node_modules'), join(folder, 'node_modules'));
   const { stdout } = spawnSync(process.execPath, [TSC, '-p', folder, '--singleThreaded', '--pretty', 'false'], { encoding: 'utf8' });
   rmSync(folder, { recursive: true });
   return stdout;

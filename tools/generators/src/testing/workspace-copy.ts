@@ -34,7 +34,7 @@ export function expectSuccess({ code, output }: CommandResult): string {
 
 /** Runs `npm test`, but of the specs only those that depend on a change, and those that read files. */
 export function testChanges(copy: WorkspaceCopy): Promise<CommandResult> {
-  return copy.shell('npm test -- --onlyChanged && npm run jest -- tools/checks apps/api-e2e/src/contexts');
+  return copy.shell('npm test -- --onlyChanged && npm run jest -- tools/checks apps/api/src/contexts');
 }
 
 /** A copy of the workspace in a separate repository, in which a spec may change everything. */

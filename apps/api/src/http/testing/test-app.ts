@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
+import { AnimalStore } from '@animal-store/client';
 import { Database } from '@animal-store/database';
 import type { Clock } from '@animal-store/kernel';
 import { createMigratedDatabase } from '@animal-store/test-kit';
@@ -22,6 +23,30 @@ export interface TestApp {
   readonly routes: readonly (readonly [method: string, path: string])[];
   createKey(...scopes: string[]): Promise<string>;
   close(): Promise<void>;
+}
+
+export interface TestResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body, if there is one. */
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+export interface TestRequestOptions {
+  /** Sent as JSON. */
+  readonly body?: object | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Instead of the key of `useTestApp`. */
+  readonly key?: string;
+}
+
+/** The app of a spec, with a key. */
+export interface UsedTestApp extends TestApp {
+  readonly key: string;
+  readonly client: AnimalStore;
+  /** @param path with the version, or a URL from a response */
+  send(method: string, path: string, options?: TestRequestOptions): Promise<TestResponse>;
 }
 
 export interface TestAppOptions {
@@ -78,12 +103,23 @@ function overridden(module: Context['module'], override: readonly Provider[]): D
 }
 
 /** Starts the app and creates a key before the tests of the file, and closes the app after them. */
-export function useTestApp(scopes: readonly string[], options?: TestAppOptions): TestApp & { readonly key: string } {
-  const service = {} as TestApp & { key: string };
+export function useTestApp(scopes: readonly string[], options?: TestAppOptions): UsedTestApp {
+  const service = { send } as UsedTestApp;
   beforeAll(async () => {
-    Object.assign(service, await startTestApp(options));
-    service.key = await service.createKey(...scopes);
+    const app = await startTestApp(options);
+    const key = await app.createKey(...scopes);
+    Object.assign(service, app, { key, client: new AnimalStore({ apiKey: key, baseURL: app.url }) });
   });
   afterAll(() => service.close());
   return service;
+
+  async function send(method: string, path: string, { body, headers, key = service.key }: TestRequestOptions = {}): Promise<TestResponse> {
+    const response = await fetch(new URL(path, service.url), {
+      method,
+      headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }), ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: JSON.parse(text || '{}') as TestResponse['json'] };
+  }
 }

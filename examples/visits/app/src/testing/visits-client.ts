@@ -1,5 +1,5 @@
 import type { APIPromise, ClientOptions, CreateOptions, PagePromise, RequestOptions } from '@animal-store/client';
-import { listPage, post, retrieve, retrieveBytes, Transport } from '@animal-store/client/resource';
+import { listPage, patch, post, remove, retrieve, retrieveBytes, Transport } from '@animal-store/client/resource';
 
 export interface NewVisit {
   readonly petId: bigint;
@@ -16,6 +16,10 @@ export interface Visit extends Omit<NewVisit, 'petId'> {
   readonly status: string;
 }
 
+export interface ListedVisit extends Visit {
+  readonly petName: string | null;
+}
+
 type ListParams = Partial<Pick<NewVisit, 'petId'>> &
   Readonly<Partial<Record<'status' | 'from' | 'to' | 'sort', string>>> & { readonly limit?: number };
 
@@ -29,7 +33,7 @@ export class Visits {
     this.transport = new Transport(options);
   }
 
-  list(params: ListParams = {}, options?: RequestOptions): PagePromise<Visit> {
+  list(params: ListParams = {}, options?: RequestOptions): PagePromise<ListedVisit> {
     return listPage(this.transport, VISITS, params, options);
   }
 
@@ -39,6 +43,18 @@ export class Visits {
 
   retrieve(id: bigint, options?: RequestOptions): APIPromise<Visit> {
     return retrieve(this.transport, { ...VISITS, id }, options);
+  }
+
+  change(
+    id: bigint,
+    changes: Partial<Pick<NewVisit, 'durationMinutes' | 'reason' | 'notes'>>,
+    options: CreateOptions = {},
+  ): APIPromise<Visit> {
+    return patch(this.transport, { ...VISITS, id }, changes, options);
+  }
+
+  delete(id: bigint, options: CreateOptions = {}): APIPromise<void> {
+    return remove(this.transport, { ...VISITS, id }, options);
   }
 
   checkIn(id: bigint, options: CreateOptions = {}): APIPromise<Visit> {

@@ -37,13 +37,23 @@ export class CreateVisits1795719992259 extends ForwardMigration {
     await queryRunner.query(`
       CREATE TABLE visits.treatments (
         id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT treatments_pkey PRIMARY KEY,
-        visit_id bigint NOT NULL CONSTRAINT treatments_visit_id_fkey REFERENCES visits.visits,
+        visit_id bigint NOT NULL CONSTRAINT treatments_visit_id_fkey REFERENCES visits.visits ON DELETE CASCADE,
         name text NOT NULL CONSTRAINT treatments_name_check CHECK (char_length(name) BETWEEN 1 AND 200)
       )`);
     await queryRunner.query('CREATE INDEX treatments_visit_id_id_idx ON visits.treatments (visit_id, id)');
     await queryRunner.query(`
+      CREATE TABLE visits.treatment_idempotency_keys (
+        client_id bigint NOT NULL,
+        key text COLLATE "C" NOT NULL CONSTRAINT treatment_idempotency_keys_key_check CHECK (key ~ '^[ -~]{1,255}$'),
+        treatment_id bigint NOT NULL,
+        request jsonb NOT NULL,
+        created_at timestamptz NOT NULL DEFAULT now(),
+        CONSTRAINT treatment_idempotency_keys_pkey PRIMARY KEY (client_id, key)
+      )`);
+    await queryRunner.query('CREATE INDEX treatment_idempotency_keys_created_at_idx ON visits.treatment_idempotency_keys (created_at)');
+    await queryRunner.query(`
       CREATE TABLE visits.reports (
-        visit_id bigint CONSTRAINT reports_pkey PRIMARY KEY CONSTRAINT reports_visit_id_fkey REFERENCES visits.visits,
+        visit_id bigint CONSTRAINT reports_pkey PRIMARY KEY CONSTRAINT reports_visit_id_fkey REFERENCES visits.visits ON DELETE CASCADE,
         pdf bytea NOT NULL CONSTRAINT reports_pdf_check CHECK (octet_length(pdf) BETWEEN 1 AND 5242880)
       )`);
     await queryRunner.query('CREATE TABLE visits.days (day text COLLATE "C" CONSTRAINT days_pkey PRIMARY KEY, visits integer NOT NULL)');

@@ -3,18 +3,24 @@ import {
   DomainError,
   type IdempotencyKey,
   MAX_PAGE_SIZE,
-  type Page,
   type Outcome,
+  type Page,
+  type PageRequest,
   type Precondition,
 } from '@animal-store/kernel';
-import type { PetCatalogue } from '@animal-store/pets-contract';
+import type { CataloguedPet, PetCatalogue } from '@animal-store/pets-contract';
 import { VisitCancelled } from '@animal-store/visits-contract';
 import {
+  assertBooked,
+  changeVisit,
   moveVisit,
   NewVisit,
   type NewVisitInput,
   PET_UNKNOWN,
   type Visit,
+  VISIT_NOT_FOUND,
+  type VisitChanges,
+  type VisitFilter,
   type VisitRepository,
   VisitStatus,
 } from '@animal-store/visits-domain';
@@ -34,11 +40,61 @@ export class CreateVisit {
   async execute(input: NewVisitInput, key?: IdempotencyKey): Promise<Outcome<Visit>> {
     const visit = NewVisit.create(input);
     if (!(await this.pets.exists(visit.petId))) throw new DomainError(PET_UNKNOWN);
-    return key ? this.visits.addOnce(visit, key) : { result: await this.visits.add(visit), replayed: false };
+    return this.visits.add(visit, key);
   }
 }
 
-/** Throws DomainError VISIT_NOT_FOUND, VISIT_NOT_BOOKED, PRECONDITION_FAILED and IDEMPOTENCY_KEY_REUSED, like `CancelVisit`. */
+export class GetVisit {
+  constructor(private readonly visits: VisitRepository) {}
+
+  /** @throws DomainError VISIT_NOT_FOUND */
+  async execute(id: bigint): Promise<Visit> {
+    const visit = await this.visits.find(id);
+    if (!visit) throw new DomainError(VISIT_NOT_FOUND);
+    return visit;
+  }
+}
+
+/** A visit with the name of its animal, or null if the animal is unknown. */
+export type ListedVisit = Visit & { readonly petName: CataloguedPet['name'] | null };
+
+export class ListVisits {
+  constructor(
+    private readonly visits: VisitRepository,
+    private readonly pets: PetCatalogue,
+  ) {}
+
+  async execute(filter: VisitFilter, request: PageRequest<'startsAt'>): Promise<Page<ListedVisit>> {
+    const { items, next } = await this.visits.list(filter, request);
+    // One call for the page, not one for each visit.
+    const pets = await this.pets.findByIds(items.map(({ petId }) => petId));
+    return { items: items.map((visit) => ({ ...visit, petName: pets.get(visit.petId)?.name ?? null })), next };
+  }
+}
+
+/** Throws DomainError VISIT_NOT_FOUND, VISIT_NOT_BOOKED, PRECONDITION_FAILED and IDEMPOTENCY_KEY_REUSED, like the other commands. */
+export class ChangeVisit {
+  constructor(private readonly visits: VisitRepository) {}
+
+  /** @throws DomainError INVALID_VISIT, VISIT_OVERLAPS */
+  execute(id: bigint, changes: VisitChanges, precondition: Precondition, key?: IdempotencyKey): Promise<Outcome<Visit>> {
+    const change = (visit: Visit) => changeVisit(visit, changes);
+    return this.visits.change(id, { name: 'changeVisit', input: changes, key, precondition, change });
+  }
+}
+
+export class DeleteVisit {
+  constructor(private readonly visits: VisitRepository) {}
+
+  async execute(id: bigint, precondition: Precondition, key?: IdempotencyKey): Promise<Outcome<undefined>> {
+    const change = (visit: Visit) => {
+      assertBooked(visit);
+      return undefined;
+    };
+    return this.visits.change(id, { name: 'deleteVisit', key, precondition, change, event: VisitCancelled });
+  }
+}
+
 export class CheckInVisit {
   constructor(private readonly visits: VisitRepository) {}
 
