@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import {
   type ApiKey,
-  ApiKeyRepository,
+  type ApiKeyRepository,
   type ApiKeySecret,
   type AuditEvent,
   type Client,
@@ -23,7 +23,7 @@ const MINUTE_MS = 60_000;
 const MAX_FINDS = 100;
 
 @Injectable()
-export class TypeOrmApiKeyRepository extends ApiKeyRepository {
+export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   /** Concurrent calls share a query, so a flood of unknown keys does not use up the connections. */
   private readonly finds = new Batcher<string, ApiKey | undefined>({ maxSize: MAX_FINDS, run: (hashes) => this.findAll(hashes) });
 
@@ -31,11 +31,9 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   constructor(
     private readonly dataSource: DataSource,
     @Optional() private readonly operator = 'unknown',
-  ) {
-    super();
-  }
+  ) {}
 
-  override findBySecret(secret: ApiKeySecret): Promise<ApiKey | undefined> {
+  findBySecret(secret: ApiKeySecret): Promise<ApiKey | undefined> {
     return this.finds.submit(hashOf(secret));
   }
 
@@ -47,7 +45,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     return hashes.map((each) => keys.get(each));
   }
 
-  override async recordUse(id: bigint, at: Date): Promise<void> {
+  async recordUse(id: bigint, at: Date): Promise<void> {
     const times = { before: new Date(at.getTime() - MINUTE_MS), after: new Date(at.getTime() + MINUTE_MS) };
     await this.dataSource
       .createQueryBuilder()
@@ -57,12 +55,12 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
       .execute();
   }
 
-  override list(clientName?: string): Promise<ApiKey[]> {
+  list(clientName?: string): Promise<ApiKey[]> {
     const query = selectKeys(this.dataSource.manager).orderBy('key.id');
     return (clientName === undefined ? query : query.where('client.name = :clientName', { clientName })).getMany();
   }
 
-  override add(key: NewApiKey): Promise<ApiKey> {
+  add(key: NewApiKey): Promise<ApiKey> {
     return this.dataSource.transaction(async (manager) => {
       const added = await insertKey(manager, await findOrInsertClient(manager, key.clientName), key);
       await this.audit(manager, 'create', added, { scopes: added.scopes.join(' '), expiresAt: added.expiresAt });
@@ -70,7 +68,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     });
   }
 
-  override revoke(id: bigint, now: Date): Promise<ApiKey | undefined> {
+  revoke(id: bigint, now: Date): Promise<ApiKey | undefined> {
     return this.dataSource.transaction(async (manager) => {
       const key = await lockKey(manager, id);
       if (!key || key.revokedAt) return key ?? undefined;
@@ -81,7 +79,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     });
   }
 
-  override rotate(id: bigint, rotate: (key: ApiKey) => KeyRotation): Promise<RotatedApiKey | undefined> {
+  rotate(id: bigint, rotate: (key: ApiKey) => KeyRotation): Promise<RotatedApiKey | undefined> {
     return this.dataSource.transaction(async (manager) => {
       const old = await lockKey(manager, id);
       if (!old) return undefined;
@@ -94,11 +92,11 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     });
   }
 
-  override listClients(): Promise<Client[]> {
+  listClients(): Promise<Client[]> {
     return this.dataSource.manager.find(ClientEntity, { order: { id: 'ASC' } });
   }
 
-  override changeClient(name: string, change: (client: Client) => ClientChange | undefined): Promise<Client | undefined> {
+  changeClient(name: string, change: (client: Client) => ClientChange | undefined): Promise<Client | undefined> {
     return this.dataSource.transaction(async (manager) => {
       const before = await manager.findOne(ClientEntity, { where: { name }, lock: { mode: 'for_no_key_update' } });
       const changes = before && change(before);
@@ -112,7 +110,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     });
   }
 
-  override listAudit(limit: number): Promise<AuditEvent[]> {
+  listAudit(limit: number): Promise<AuditEvent[]> {
     return this.dataSource.manager.find(AuditEventEntity, { order: { occurredAt: 'DESC', id: 'DESC' }, take: limit });
   }
 

@@ -6,7 +6,8 @@ import type { EventHandler, Reaction, Subscription } from '../persistence.js';
 /** By prototype. Decorators of methods run before that of their class. */
 const reactions = new WeakMap<object, readonly Reaction[]>();
 const subscriptions = new WeakMap<EventHandler, Subscription>();
-const transactions = new AsyncLocalStorage<EntityManager>();
+/** The manager of the event that is being handled. */
+export const transactions = new AsyncLocalStorage<EntityManager>();
 
 /** Lets a method of a class with `@EventSubscription` handle an event. */
 export function OnEvent<Payload extends object>(event: EventDefinition<Payload>) {
@@ -21,13 +22,11 @@ export function OnEvent<Payload extends object>(event: EventDefinition<Payload>)
   };
 }
 
-export interface EventSubscriptionOptions {
-  /** Events that the release before this one handled. The release after this one need not name them. */
-  readonly ignores?: readonly EventDefinition[];
-}
-
-/** Declares a class that handles events. Events whose order matters, such as `placed` and `cancelled`, belong in the same one. */
-export function EventSubscription(name: string, { ignores = [] }: EventSubscriptionOptions = {}) {
+/**
+ * Declares a class that handles events. Events whose order matters, such as `placed` and `cancelled`, belong in the same one.
+ * @param ignores events that the release before this one handled. The release after this one need not name them
+ */
+export function EventSubscription(name: string, { ignores = [] }: { readonly ignores?: readonly EventDefinition[] } = {}) {
   return (handler: EventHandler): void => {
     const ignored = ignores.map(({ type }) => ({ type, handle: () => Promise.resolve(), isIgnored: true }));
     subscriptions.set(handler, { name, handler, reactions: [...(reactions.get(handler.prototype as object) ?? []), ...ignored] });
@@ -39,11 +38,6 @@ export function subscriptionOf(handler: EventHandler): Subscription {
   const subscription = subscriptions.get(handler);
   if (!subscription) throw new TypeError(`${handler.name} must have the decorator @EventSubscription.`);
   return subscription;
-}
-
-/** Runs a handler so that `currentManager` returns this manager. */
-export function runInTransaction<Result>(manager: EntityManager, handle: () => Promise<Result>): Promise<Result> {
-  return transactions.run(manager, handle);
 }
 
 /**

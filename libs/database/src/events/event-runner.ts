@@ -4,7 +4,7 @@ import type { Database } from '../database.js';
 import { repeat } from '../connection/retry.js';
 import { eventStatus, type SubscriptionStatus } from './event-status.js';
 import type { EventHandler } from '../persistence.js';
-import { runInTransaction } from './event-handlers.js';
+import { transactions } from './event-handlers.js';
 import { beginAttempt, describeError, endAttempt, lockAttempt, park, parkBehind, pendingEvents, type StoredEvent } from './stored-event.js';
 
 const STATUS_INTERVAL_MS = 10_000;
@@ -38,8 +38,6 @@ export interface EventRunnerOptions {
 }
 
 type Handle = (payload: string) => Promise<unknown>;
-/** By the type of the event. */
-type Handles = ReadonlyMap<string, Handle>;
 /** `taken`: another process handles the event, or has handled it. */
 type Outcome = 'handled' | 'taken' | { readonly error: unknown };
 
@@ -105,7 +103,7 @@ export class EventRunner {
   }
 
   /** Handles the first events of a subscription. After one that fails, the later events of its aggregate wait. */
-  private async serve(subscription: string, handles: Handles): Promise<number> {
+  private async serve(subscription: string, handles: ReadonlyMap<string, Handle>): Promise<number> {
     const { pollMs, maxAttempts } = this.options;
     const failedAggregates = new Set<string>();
     let handled = 0;
@@ -149,7 +147,7 @@ export class EventRunner {
       await runner.startTransaction();
       const transaction = await lockAttempt(client, event, LOCK_TIMEOUT_MS, handlerTimeoutMs);
       if (transaction !== undefined) {
-        const handled = runInTransaction(runner.manager, () => handle(event.payload));
+        const handled = transactions.run(runner.manager, () => handle(event.payload));
         await limitTime(client, handlerTimeoutMs, handled);
         await endAttempt(client, event, transaction);
       }

@@ -15,7 +15,7 @@ const errors: unknown[] = [];
 
 const older = recorder('follow', undefined, [OrderPlaced]);
 const newer = recorder('follow');
-const withoutMoves = recorder('follow', undefined, [OrderPlaced], { ignores: [OrderMoved] });
+const withoutMoves = recorder('follow', undefined, [OrderPlaced], [OrderMoved]);
 
 afterEach(() => expect(errors.splice(0)).toEqual([]));
 

@@ -2,7 +2,7 @@ import { defineEvent, type EventDefinition, type EventPayload } from '@animal-st
 import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { Column, Entity, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner } from 'typeorm';
 import { Database } from '../database.js';
-import { currentManager, EventSubscription, type EventSubscriptionOptions, OnEvent, subscriptionOf } from '../events/event-handlers.js';
+import { currentManager, EventSubscription, OnEvent, subscriptionOf } from '../events/event-handlers.js';
 import { appendEvents, eventsPersistence } from '../events/events.js';
 import type { EventObserver } from '../events/event-runner.js';
 import type { Subscription } from '../persistence.js';
@@ -88,7 +88,7 @@ export function recorder(
   name: string,
   hook: Hook = () => undefined,
   events: readonly EventDefinition[] = [OrderPlaced, OrderMoved],
-  options?: EventSubscriptionOptions,
+  ignores: readonly EventDefinition[] = [],
 ): Subscription {
   class Recorder {
     constructor(private readonly database: Database) {}
@@ -101,7 +101,7 @@ export function recorder(
     }
   }
   for (const event of events) OnEvent(event)(Recorder.prototype, 'record', {});
-  EventSubscription(name, options)(Recorder);
+  EventSubscription(name, { ignores })(Recorder);
   return subscriptionOf(Recorder);
 }
 
