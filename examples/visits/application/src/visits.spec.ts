@@ -64,7 +64,7 @@ class FakeVisits extends VisitRepository {
     command.precondition?.(visit);
     const result = command.change(visit);
     this.visits.splice(index, 1, ...(result ? [result] : []));
-    if (result !== visit) this.commands.push(command as VisitCommand<Visit | undefined>);
+    if (result !== visit) this.commands.push(command);
     return { result, replayed: false };
   }
 

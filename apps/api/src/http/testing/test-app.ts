@@ -46,7 +46,7 @@ export interface UsedTestApp extends TestApp {
   readonly key: string;
   readonly client: AnimalStore;
   /** @param path with the version, or a URL from a response */
-  send(method: string, path: string, options?: TestRequestOptions): Promise<TestResponse>;
+  readonly send: (method: string, path: string, options?: TestRequestOptions) => Promise<TestResponse>;
 }
 
 export interface TestAppOptions {
