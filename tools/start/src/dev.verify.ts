@@ -41,7 +41,7 @@ class DevWorkspace {
   static async start(): Promise<DevWorkspace> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'dev-')));
     await copyWorkspace(folder);
-    const command = [process.execPath, join(folder, 'tools/start/run.mjs'), 'dev'];
+    const command = [process.execPath, join(folder, 'tools/start/run.mjs'), 'dev', '--inspect=0'];
     const child = ServiceProcess.spawn({ PORT: '0', DATA_DIR: join(folder, '.data') }, { command });
     await child.waitFor(/Ctrl-C stops/);
     const dev = new DevWorkspace(folder, child);
@@ -82,7 +82,7 @@ class DevWorkspace {
   /** Removes the appended code and waits until the service runs without it. */
   async fix(): Promise<void> {
     await this.change('');
-    await waitFor(() => expect(this.output).toContain('listening'));
+    await waitFor(() => expect(this.output).toContain('"listening"'));
     expect(await this.health()).toBe(200);
   }
 
@@ -141,9 +141,16 @@ describe('npm run dev', () => {
     expect(await response.json()).toMatchObject({ message: 'limit must be an integer from 1 to 100' });
   });
 
+  it('passes arguments to Node.js, so that a debugger can attach', async () => {
+    const [, address] = /Debugger listening on ws:\/\/(\S+?)\//.exec(dev.output) ?? [];
+    expect(await (await fetch(`http://${address}/json`)).json()).toEqual([
+      expect.objectContaining({ title: expect.stringContaining('dev-service.js') }),
+    ]);
+  });
+
   it('runs a changed source', async () => {
     await dev.change("console.log('the change runs');");
-    await waitFor(() => expect(dev.output).toMatch(/the change runs\n[^]*listening/));
+    await waitFor(() => expect(dev.output).toMatch(/the change runs\n[^]*"listening"/));
     expect(await dev.health()).toBe(200);
   });
 
@@ -164,7 +171,7 @@ describe('npm run dev', () => {
   it('shows type errors, and runs the changed source', async () => {
     await dev.change("export const wrong: number = 'text';");
     await waitFor(() => expect(dev.output).toContain('TS2322'), TYPE_CHECK);
-    await waitFor(() => expect(dev.output).toContain('listening'));
+    await waitFor(() => expect(dev.output).toContain('"listening"'));
     expect(await dev.health()).toBe(200);
     await dev.fix();
     await waitFor(() => expect(dev.output).toContain('Found 0 errors'), TYPE_CHECK);
