@@ -45,6 +45,7 @@ describe('readConfig', () => {
     ['MAX_IN_FLIGHT', 1, 1_000_000],
     ['MAX_CONNECTIONS', 1, 1_000_000],
     ['MAX_EVENT_LOOP_LAG_MS', 1, 60_000],
+    ['KEEP_ALIVE_SECONDS', 1, 3_600],
     ['DRAIN_SECONDS', 0, 600],
   ])('%s is an integer from %i to %i', (name, minimum, maximum) => {
     for (const value of [minimum, maximum]) expect(() => readConfig({ DATABASE_URL, [name]: String(value) })).not.toThrow();

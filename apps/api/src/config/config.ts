@@ -87,6 +87,7 @@ export const variables = {
     default: 500,
     desc: 'Maximum delay of the event loop. While the last two measured delays exceed this maximum, requests get a 503.',
   }),
+  KEEP_ALIVE_SECONDS: valid.integer(1, 3_600)({ default: 72, desc: 'Time after which the service closes an idle connection.' }),
   DRAIN_SECONDS: valid.integer(0, 600)({ default: 5, desc: 'Time after SIGTERM during which requests are still accepted.' }),
   PUBLIC_BASE_URL: valid.httpUrl({
     default: undefined,

@@ -99,7 +99,7 @@ export function createNodeServer(serve: RequestListener, options: Config, shed: 
       maxHeaderSize: HEADER_SECTION_BYTES,
       headersTimeout: 5_000,
       requestTimeout: 10_000,
-      keepAliveTimeout: 72_000,
+      keepAliveTimeout: options.keepAliveSeconds * 1_000,
       connectionsCheckingInterval: 1_000,
       // Node's own response lacks our error shape; the hooks check Host.
       requireHostHeader: false,

@@ -7,10 +7,10 @@ import { Metrics } from '../observability/metrics.js';
 import { RawConnection } from './testing/raw-connection.js';
 import { useTestApp } from './testing/test-app.js';
 
-const TIMEOUTS = { headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 72_000 };
+const TIMEOUTS = { headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 650_000 };
 
 const service = useTestApp(['pets:read', 'pets:write'], {
-  env: { RATE_LIMIT: '0', CORS_ORIGINS: 'https://app.example.com' },
+  env: { RATE_LIMIT: '0', KEEP_ALIVE_SECONDS: '650', CORS_ORIGINS: 'https://app.example.com' },
 });
 
 const open = () => RawConnection.open(Number(new URL(service.url).port));

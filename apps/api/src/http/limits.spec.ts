@@ -17,7 +17,7 @@ it.each([
   `${HEADER_SECTION_BYTES / 1024} KiB, ${MAX_HEADER_FIELDS} headers`,
   `${text(rateLimit)} per minute (default)`,
   `within ${headersTimeout / 1000} seconds, and a whole request within ${requestTimeout / 1000} seconds.`,
-  `closed after ${keepAliveTimeout / 1000} seconds. Close idle`,
+  `closed after ${keepAliveTimeout / 1000} seconds (default). Close idle`,
   `${maxInFlight} requests in progress (default)`,
   `${text(maxConnections)} connections (default)`,
 ])('the guide about limits has the limit of the code: %s', (limit) => {
