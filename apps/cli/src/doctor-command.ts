@@ -50,9 +50,10 @@ function linesOf({ status, check, found, fix }: Finding): string {
 /** Checks the deployment that the variables of the service describe. */
 async function diagnose(env: NodeJS.ProcessEnv, instances: number): Promise<Finding[]> {
   const { readConfig } = await import('@animal-store/api/configuration');
+  const { contexts } = await import('@animal-store/api/contexts');
   let config: Config;
   try {
-    config = readConfig(env);
+    config = readConfig(env, contexts);
   } catch (error) {
     const fix = 'correct it: the service does not start, and the other checks require it';
     return (error as Error).message.split('\n').map((line) => ({ check: 'configuration', ...failure(line, fix) }));
