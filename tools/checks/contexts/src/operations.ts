@@ -1,15 +1,12 @@
+interface DocumentedOperation {
+  readonly operationId: string;
+  readonly security?: readonly object[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, object>> };
+  readonly 'x-required-scopes'?: readonly string[];
+}
+
 interface OpenApi {
-  readonly paths: Readonly<
-    Record<
-      string,
-      Readonly<
-        Record<
-          string,
-          { readonly operationId: string; readonly security?: readonly object[]; readonly 'x-required-scopes'?: readonly string[] }
-        >
-      >
-    >
-  >;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
 }
 
 export interface Operation {
@@ -19,17 +16,20 @@ export interface Operation {
   readonly path: string;
   readonly scopes: readonly string[];
   readonly isPublic: boolean;
+  /** The media types of its body. */
+  readonly bodyTypes: readonly string[];
 }
 
 /** Returns the operations of an OpenAPI document. */
 export function operationsOf(document: string): Operation[] {
   return Object.entries((JSON.parse(document) as OpenApi).paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, { operationId: id, security, 'x-required-scopes': scopes = [] }]) => ({
+    Object.entries(operations).map(([method, { operationId: id, security, requestBody, 'x-required-scopes': scopes = [] }]) => ({
       id,
       method: method.toUpperCase(),
       path,
       scopes,
       isPublic: security?.length === 0,
+      bodyTypes: Object.keys(requestBody?.content ?? {}),
     })),
   );
 }
