@@ -42,8 +42,9 @@ beforeAll(async () => {
     // Nothing listens on port 1. The service then exports all its metrics.
     ...{ REDIS_URL: 'redis://127.0.0.1:1', DATABASE_REPLICA_URLS: 'postgres://127.0.0.1:1/nowhere' },
   });
-  await fetch(`${service.url}/v1/pets`, { headers: { Authorization: 'Bearer wrong' } });
   const text = await waitFor(async () => {
+    // Repeated, because a busy machine responds with 503.
+    await (await fetch(`${service.url}/v1/pets`, { headers: { Authorization: 'Bearer wrong' } })).text();
     const metrics = await service.metrics();
     expect(metrics).toContain('status="401"');
     return metrics;
