@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
-import { AnimalStore } from '@animal-store/client';
 import { Database } from '@animal-store/database';
 import type { Clock } from '@animal-store/kernel';
 import { createMigratedDatabase } from '@animal-store/test-kit';
@@ -44,7 +43,6 @@ export interface TestRequestOptions {
 /** The app of a spec, with a key. */
 export interface UsedTestApp extends TestApp {
   readonly key: string;
-  readonly client: AnimalStore;
   /** @param path with the version, or a URL from a response */
   readonly send: (method: string, path: string, options?: TestRequestOptions) => Promise<TestResponse>;
 }
@@ -108,7 +106,7 @@ export function useTestApp(scopes: readonly string[], options?: TestAppOptions):
   beforeAll(async () => {
     const app = await startTestApp(options);
     const key = await app.createKey(...scopes);
-    Object.assign(service, app, { key, client: new AnimalStore({ apiKey: key, baseURL: app.url }) });
+    Object.assign(service, app, { key });
   });
   afterAll(() => service.close());
   return service;
