@@ -48,7 +48,7 @@ it.each([
       isolation: 'read committed',
       commit: 'local',
       path: 'pg_catalog',
-      idle: '0',
+      idle: '0 0',
       lock: '0',
     },
   ]);
@@ -57,7 +57,8 @@ it.each([
 /** What depends on settings that the database changes. */
 const SETTINGS = `SELECT concat_ws(' ', '1', coalesce((ARRAY['{NULL}'::text[]])[1][1], 'NULL'), '1 s'::interval, '\\x00'::bytea, 0.1::float8) AS values,
   '2026-01-02T03:04:05Z'::timestamptz::text AS date, current_setting('transaction_isolation') AS isolation, current_setting('synchronous_commit') AS commit,
-  current_setting('search_path') AS path, current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('lock_timeout') AS lock`;
+  current_setting('search_path') AS path, current_setting('lock_timeout') AS lock,
+  concat_ws(' ', current_setting('idle_in_transaction_session_timeout'), current_setting('idle_session_timeout')) AS idle`;
 
 async function openAnd<Row>(url: string, options: Partial<DatabaseOptions>, text: string): Promise<Row[]> {
   const dataSource = await open(url, options).initialize();

@@ -103,6 +103,15 @@ it('probes ask for what Kubernetes does with their result: a restart, or no more
   ]);
 });
 
+it('a changed variable replaces the pods, which have no privileges and run as the user of the image', () => {
+  expect(readChartFile('templates/deployment.yaml')).toContain('checksum/config: {{ .Values.config | toJson | sha256sum }}');
+  const [, user, group] = /^USER (\d+):(\d+)$/m.exec(readWorkspaceFile('Dockerfile')) ?? [];
+  expect(parse(readChartFile('values.yaml'))).toMatchObject({
+    podSecurityContext: { runAsNonRoot: true, runAsUser: Number(user), runAsGroup: Number(group), fsGroup: Number(group) },
+    containerSecurityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+  });
+});
+
 it('Kubernetes waits longer for a probe of readiness than the probe waits for the database', () => {
   const { readinessProbe } = parse(readChartFile('values.yaml')) as { readinessProbe: { timeoutSeconds: number } };
   expect(1_000 * readinessProbe.timeoutSeconds).toBeGreaterThan(PROBE_TIMEOUT_MS);
