@@ -55,7 +55,9 @@ function service(name: string, workspace: string): Target {
       ok(command !== undefined && MALLOC_ARENA_MAX !== undefined, 'the Dockerfile has a CMD in its JSON form and sets MALLOC_ARENA_MAX');
       const args = JSON.parse(`[${command}]`) as string[];
       const program = [process.execPath, ...args.slice(0, -1), join(workspace, args.at(-1) ?? '')];
-      return startProgram(name, program, catalogue, { MALLOC_ARENA_MAX, ADMIN_PORT: '0', RATE_LIMIT: VERY_HIGH_RATE_LIMIT });
+      // Settings of contexts then have the value of `devDefault`.
+      const env = { NODE_ENV: 'test', MALLOC_ARENA_MAX, ADMIN_PORT: '0', RATE_LIMIT: VERY_HIGH_RATE_LIMIT };
+      return startProgram(name, program, catalogue, env);
     },
   };
 }
