@@ -123,6 +123,25 @@ describe('a row', () => {
   });
 });
 
+it('rows are found by many identifiers in one statement', async () => {
+  const rows = await Promise.all(['a', 'b'].map((key) => lines.first.insert(aLine({ key }))));
+  const statements = lines.recordStatements();
+  const ids = [...rows, ...rows].map(({ id }) => id);
+  expect(await lines.first.findByIds([...ids, -1n])).toEqual(new Map(rows.map((row) => [row.id, row])));
+  expect(await lines.first.findByIds([])).toEqual(new Map());
+  expect(statements).toEqual(['find shop.Order lines']);
+  const many = Array.from({ length: 101 }, (_, index) => BigInt(index));
+  await expect(lines.first.findByIds(many)).rejects.toThrow(new RangeError('ids must have at most 100 different identifiers'));
+});
+
+it('rows are added like by insert, or once for a key with the same values', async () => {
+  const key = { clientId: 1n, key: 'added' };
+  expect(await lines.first.add(aLine())).toMatchObject({ result: aLine(), replayed: false });
+  const { result } = await lines.first.add(aLine(), key);
+  expect(await lines.second.add(aLine(), key)).toEqual({ result, replayed: true });
+  await expect(lines.second.add(aLine({ note: 'other' }), key)).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+});
+
 describe('concurrent calls', () => {
   it('share statements and each return their own result', async () => {
     const inserts = lines.recordStatements();
