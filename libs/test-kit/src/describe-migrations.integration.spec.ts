@@ -84,16 +84,8 @@ it('a column is renamed over two releases, while each release and the one before
     );
     await migrate(3);
     await run('INSERT INTO orders.orders (size) VALUES (11)', 'UPDATE orders.orders SET size = 12 WHERE id = 4');
-    const changed = 'SELECT id, quantity FROM orders.orders WHERE quantity <> id ORDER BY id';
-    const quantities = [
-      [1n, 9],
-      [2n, 10],
-      [4n, 12],
-      [5002n, 7],
-      [5003n, 8],
-      [5004n, 11],
-    ];
-    expect(await run(changed)).toEqual([quantities.map(([id, quantity]) => ({ id, quantity }))]);
+    const changed = `SELECT string_agg(id || ':' || quantity, ' ' ORDER BY id) AS quantities FROM orders.orders WHERE quantity <> id`;
+    expect(await run(changed)).toEqual([[{ quantities: '1:9 2:10 4:12 5002:7 5003:8 5004:11' }]]);
     expect(await run('SELECT FROM orders.orders WHERE size IS DISTINCT FROM quantity')).toEqual([[]]);
     await migrate(4);
     await run('INSERT INTO orders.orders (quantity) VALUES (13)');
