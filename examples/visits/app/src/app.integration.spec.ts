@@ -5,7 +5,7 @@ import { CancelOverdueVisits } from '@animal-store/visits-application';
 import { VisitRepository, type Visit as DomainVisit } from '@animal-store/visits-domain';
 import { type Visit, Visits } from './testing/visits-client.js';
 import { Database } from '@animal-store/database';
-import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { contexts } from './contexts.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -22,6 +22,8 @@ function newBody(overrides: Json = {}): Json {
 }
 
 const book = (overrides?: Json) => send('POST', '/v1/visits', { body: newBody(overrides) });
+
+afterEach(() => jest.restoreAllMocks());
 
 beforeAll(async () => {
   petId = Number((await send('POST', '/v1/pets', { body: { name: 'Rex', categoryId: 1 } })).json['id']);
@@ -157,7 +159,6 @@ describe('a visit', () => {
     expect((await send('GET', `/v1/visits/${String(json['id'])}`)).json).toEqual(json);
     expect((await book()).json).toEqual(json);
     expect((await send('GET', '/v1/visits')).json).toEqual([{ ...json, petName: 'Rex' }]);
-    jest.restoreAllMocks();
   });
 
   it('is cancelled a day after it should have started, and frees its time', async () => {
