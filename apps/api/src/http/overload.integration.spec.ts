@@ -280,6 +280,28 @@ describe('a server without the app', () => {
     expect(await address.promise).toBe(expected);
   });
 
+  it('asks for a file with 100 Continue when it is received, after the guards', async () => {
+    create({});
+    const accepted = Promise.withResolvers<void>();
+    const isReached = Promise.withResolvers<void>();
+    http.post('/file', { config: { acceptedBytes: { types: ['a/b'], maxBytes: 100_000 } } }, async ({ body }) => {
+      isReached.resolve();
+      await accepted.promise;
+      return (body as { receive: () => Promise<unknown> }).receive().then(() => 'received');
+    });
+    await listen();
+    const connection = await openConnection();
+    connection.write('POST /file HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\nContent-Length: 100000\r\nExpect: 100-continue\r\n\r\n');
+    const response = connection.read({ isInterim: true });
+    await isReached.promise;
+    expect(await Promise.race([response, new Promise((resolve) => setImmediate(() => resolve('none yet')))])).toBe('none yet');
+    accepted.resolve();
+    expect(await response).toMatchObject({ status: 100 });
+    connection.write('x'.repeat(100_000));
+    expect(await connection.read()).toMatchObject({ status: 200, body: 'received' });
+    connection.reset();
+  });
+
   it('closes a connection that is reset before it is accepted', async () => {
     create({});
     await listen();
