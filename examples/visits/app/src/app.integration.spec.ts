@@ -23,7 +23,7 @@ function newBody(overrides: Json = {}): Json {
 
 const book = (overrides?: Json) => send('POST', '/v1/visits', { body: newBody(overrides) });
 
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 
 beforeAll(async () => {
   petId = Number((await send('POST', '/v1/pets', { body: { name: 'Rex', categoryId: 1 } })).json['id']);
