@@ -1,4 +1,3 @@
-export { CountVisit } from './count-visit.js';
 export { AddReport, GetReport } from './reports.js';
 export { CreateTreatment, ListTreatments } from './treatments.js';
 export {
@@ -6,6 +5,7 @@ export {
   CancelVisit,
   ChangeVisit,
   CheckInVisit,
+  CountVisit,
   CreateVisit,
   DeleteVisit,
   GetVisit,

@@ -20,6 +20,7 @@ import {
   type Visit,
   VISIT_NOT_FOUND,
   type VisitChanges,
+  type VisitDays,
   type VisitFilter,
   type VisitRepository,
   VisitStatus,
@@ -129,5 +130,14 @@ export class CancelOverdueVisits {
       page = await this.visits.list({ status: VisitStatus.Booked }, { limit: MAX_PAGE_SIZE, order, after: page?.next });
       for (const { id } of page.items) await this.visits.change(id, { name: 'cancelOverdueVisits', event: VisitCancelled, change });
     } while (page.next);
+  }
+}
+
+export class CountVisit {
+  constructor(private readonly days: VisitDays) {}
+
+  /** Adds a visit to its day, or removes it with the count -1. */
+  execute(startsAt: Date, count: 1 | -1): Promise<void> {
+    return this.days.add(startsAt.toISOString().slice(0, 10), count);
   }
 }
