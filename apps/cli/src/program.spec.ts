@@ -1,5 +1,7 @@
 import { generateApiKeySecret, type KeyEnvironment, prefixOf } from '@animal-store/access-domain';
 import { describe, expect, it } from '@jest/globals';
+import { integerParser, parseDuration, parseId, parseScopes } from './arguments.js';
+import { toJson, toList } from './output.js';
 import { runAnimalStore } from './testing/run-animal-store.js';
 
 /** No server listens on this port: a command that connects fails with exit code 1. */
@@ -132,5 +134,68 @@ describe('a database that cannot be reached', () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr).toMatch(/^error: the database cannot be used: .*ECONNREFUSED.*\n$/);
     expect(stderr).not.toContain('secret');
+  });
+});
+
+describe('a duration', () => {
+  it.each([
+    ['0s', 0],
+    ['30s', 30_000],
+    ['15m', 900_000],
+    ['24h', 86_400_000],
+    ['90d', 7_776_000_000],
+    ['2w', 1_209_600_000],
+  ])('%s', (text, ms) => expect(parseDuration(text)).toBe(ms));
+
+  it.each(['', '90', 'd', '90D', '90 d', '-1d', '1.5h', '1h30m', '1y', '9'.repeat(20) + 's', 'toString'])('is not %j', (text) =>
+    expect(() => parseDuration(text)).toThrow('It must be a number and a unit, such as 30s, 15m, 24h, 90d or 2w.'),
+  );
+});
+
+describe('an integer', () => {
+  const parse = integerParser(1, 100);
+  it.each(['1', '42', '100'])('may be %s', (text) => expect(parse(text)).toBe(Number(text)));
+  it.each(['0', '101', '', ' 1', '1.0', '1e1', '0x1', '-1', '9'.repeat(400)])('is not %j', (text) =>
+    expect(() => parse(text)).toThrow('It must be an integer from 1 to 100.'),
+  );
+});
+
+it('scopes are separated by commas or given by several options', () => {
+  expect(parseScopes('pets:read, pets:write,pets:read')).toEqual(['pets:read', 'pets:write']);
+  expect(parseScopes('pets:write', parseScopes('pets:read'))).toEqual(['pets:read', 'pets:write']);
+});
+
+describe('an id', () => {
+  it.each(['1', '9223372036854775807'])('may be %s', (text) => expect(parseId(text)).toBe(BigInt(text)));
+  it.each(['', 'x', '9223372036854775808'])('is not %j', (text) => expect(() => parseId(text)).toThrow('It must be an id.'));
+});
+
+const expiresAt = new Date('2026-11-21T12:00:00.999Z');
+
+describe('output', () => {
+  it('writes exact integers and UTC dates as JSON', () => {
+    const text = toJson({ id: 9223372036854775807n, at: expiresAt, none: null });
+    expect(text.replace(/\s/g, '')).toBe('{"id":9223372036854775807,"at":"2026-11-21T12:00:00.999Z","none":null}');
+  });
+
+  it('shows a time that JavaScript cannot represent, rather than null or an error', () => {
+    const rows = [{ expiresAt: new Date(NaN), none: null }];
+    expect(toList('keys', rows, { json: true }).replace(/\s/g, '')).toBe('[{"expiresAt":"unreadable","none":null}]');
+    expect(toList('keys', rows, {})).toBe('EXPIRES AT  NONE\nunreadable  -\n');
+  });
+
+  it('shows members in columns', () => {
+    const rows = [
+      { id: 1n, expiresAt, scopes: ['a:b', 'c:d'], details: { from: null, to: 7 } },
+      { id: 12n, expiresAt: null, scopes: [], details: {} },
+    ];
+    expect(toList('keys', rows, {})).toBe(
+      'ID  EXPIRES AT            SCOPES   DETAILS\n1   2026-11-21T12:00:00Z  a:b c:d  from=null to=7\n12  -                              -\n',
+    );
+    expect(toList('clients', [], {})).toBe('No clients.\n');
+  });
+
+  it('escapes control characters, which a terminal would interpret', () => {
+    expect(toList('clients', [{ name: '\u001b[2J\n' }], {})).toBe('NAME\n\\x1b[2J\\x0a\n');
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { DatabaseError } from 'pg';
 import { QueryFailedError, QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
 import {
@@ -14,6 +14,7 @@ import {
   isStatementLost,
   LIBRARY_ERRORS,
 } from './error-meaning.js';
+import { retryConflict, retryRead } from './retry.js';
 
 const { resolve } = createRequire(import.meta.url);
 const platform = `${process.platform}-${process.arch}`;
@@ -111,5 +112,35 @@ describe('isDatabaseUnavailable', () => {
     undefined,
   ])('of %o is false', (error) => {
     expect(isDatabaseUnavailable(error)).toBe(false);
+  });
+});
+
+describe('retryRead', () => {
+  it.each([coded('57P01'), new QueryFailedError('SELECT 1', [], coded('57P02'))])('reads once more on %o', async (error) => {
+    const read = jest.fn<() => Promise<string>>().mockRejectedValueOnce(error).mockResolvedValueOnce('rows');
+    expect(await retryRead(read)).toBe('rows');
+    read.mockRejectedValueOnce(error).mockRejectedValueOnce(coded('57P02'));
+    await expect(retryRead(read)).rejects.toMatchObject({ code: '57P02' });
+    expect(read).toHaveBeenCalledTimes(4);
+  });
+
+  it.each([coded('57014'), Object.assign(new QueryFailedError('SELECT 1', [], coded('42601')), { code: '57P01' }), undefined])(
+    'rejects at once on %o',
+    async (error) => {
+      const read = jest.fn<() => Promise<string>>().mockRejectedValue(error);
+      await expect(retryRead(read)).rejects.toBe(error);
+      expect(read).toHaveBeenCalledTimes(1);
+    },
+  );
+});
+
+describe('retryConflict', () => {
+  it.each([
+    ['40P01', 4],
+    ['40003', 1],
+  ])('after %s makes %i attempts', async (code, attempts) => {
+    const write = jest.fn<() => Promise<string>>().mockRejectedValue(coded(code));
+    await expect(retryConflict(write)).rejects.toMatchObject({ code });
+    expect(write).toHaveBeenCalledTimes(attempts);
   });
 });

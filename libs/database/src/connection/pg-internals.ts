@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import pg, { type PoolClient, type PoolConfig } from 'pg';
 
 /**
- * Everything that this library takes from the inside of `pg` and `pg-pool`, which no documentation promises. `pg-internals.spec.ts` fails when
+ * Everything that this library takes from the inside of `pg` and `pg-pool`, which no documentation promises. `database-client.spec.ts` fails when
  * a version changes, so that this file is read beside the new code.
  */
 export interface ClientInternals {

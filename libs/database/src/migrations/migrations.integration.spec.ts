@@ -1,8 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { createTestDatabase, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
-import type { QueryRunner } from 'typeorm';
+import { Column, Entity, PrimaryGeneratedColumn, type QueryRunner } from 'typeorm';
+import { BatchedRepository } from '../batching/batched-repository.js';
 import { Database, migrationStatus, pendingMigrations } from '../database.js';
+import { OrderLineEntity, OrderLineKeyEntity, shop } from '../testing/order-lines.js';
+import { distributedTables, tablesToDistribute } from './distribution.js';
+import { grantStatements } from './grants.js';
 import { ForwardMigration, migrateUp, MigrationError, withoutLockTimeout } from './migrations.js';
 
 const MIGRATION_LOCK = 7_302_947_561_038_214n;
@@ -150,5 +155,194 @@ describe('a database', () => {
     await connecting.open();
     await connecting.close();
     expect(connecting.hasOpened).toBe(false);
+  });
+});
+
+describe('grants', () => {
+  /** Roles belong to the whole server, so the names are unique. */
+  const suffix = randomBytes(6).toString('hex');
+  const [databaseOwner, owner, member, indirect, superuser] = [
+    `database_${suffix}`,
+    `owner_${suffix}`,
+    `member_${suffix}`,
+    `indirect_${suffix}`,
+    `super_${suffix}`,
+  ] as const;
+  const odd = `odd "' \\ $$ ${suffix}`;
+  const roles = [databaseOwner, owner, member, indirect, superuser, odd].map((role) => `"${role.replaceAll('"', '""')}"`);
+  const persistence = [{ schema: `shop'"2"`, entities: [], migrations: [] }];
+  let database: TestDatabase;
+
+  const apply = (role: string) => query(database.url, grantStatements(persistence, 'service', role).join(';'));
+  const privileges = () =>
+    query(
+      database.url,
+      `SELECT nspacl::text, (SELECT json_agg(relacl::text ORDER BY oid) FROM pg_class WHERE relnamespace = n.oid) AS tables FROM pg_namespace n
+     WHERE nspname IN ('shop''"2"', 'public')`,
+    );
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await query(
+      database.url,
+      roles.map((role) => `CREATE ROLE ${role}`).join(';'),
+      `ALTER ROLE ${superuser} SUPERUSER; GRANT ${owner} TO ${member}; GRANT ${member} TO ${indirect};
+     ALTER DATABASE ${new URL(database.url).pathname.slice(1)} OWNER TO ${databaseOwner};
+     CREATE SCHEMA "shop'""2""";
+     CREATE TABLE public.schema_migrations (id integer);
+     CREATE TABLE "shop'""2""".orders (id bigserial);
+     ALTER TABLE "shop'""2""".orders OWNER TO ${owner};`,
+    );
+  });
+
+  afterAll(async () => {
+    await database.drop();
+    await query(process.env['TEST_POSTGRES_URL'] ?? '', `DROP ROLE ${roles.join()}`);
+  });
+
+  it.each([
+    ...[owner, databaseOwner, member, indirect, superuser].map((name) => [
+      name,
+      `the role ${name} is, or is a member of, a superuser or an owner of the database or its tables: use another role`,
+    ]),
+    ['none', 'role name "none" is reserved'],
+    ...['public', 'PUBLIC', 'current_user', owner.toUpperCase()].map((name) => [name, `role "${name}" does not exist`]),
+  ])('the role %s gets no privileges and loses none', async (role, message) => {
+    const before = await privileges();
+    await expect(apply(role)).rejects.toThrow(message);
+    expect(await privileges()).toEqual(before);
+  });
+
+  it('another role gets them, whatever its name is', async () => {
+    await apply(odd);
+    expect(JSON.stringify(await privileges())).toContain(suffix);
+  });
+});
+
+describe('distribution', () => {
+  @Entity({ schema: 'shop', name: 'coupons' })
+  class CouponEntity {
+    @PrimaryGeneratedColumn('identity', { type: 'bigint' })
+    id!: bigint;
+
+    @Column('text', { unique: true })
+    code!: string;
+  }
+
+  @Entity({ schema: 'staff', name: 'people' })
+  class PersonEntity {
+    @PrimaryGeneratedColumn('identity', { type: 'bigint' })
+    id!: bigint;
+
+    @Column('text')
+    name!: string;
+  }
+
+  const PERSISTENCE = [
+    { ...shop, entities: [...shop.entities, CouponEntity], unsharded: [CouponEntity] },
+    { schema: 'staff', entities: [PersonEntity], migrations: [], sharded: false },
+  ];
+  const TABLES = [
+    { name: '"shop"."Order lines"', column: 'id' },
+    { name: '"shop"."order_line_keys"', column: 'key' },
+  ];
+
+  /** What the migrations use of Citus, which npm does not have: the extension, its table, and a function that records its call there. */
+  const CITUS = `
+  SET allow_system_table_mods = on;
+  UPDATE pg_extension SET extname = 'citus' WHERE extname = 'plpgsql';
+  CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass, partmethod "char", distribution text, unsafe_triggers text);
+  CREATE FUNCTION pg_catalog.create_distributed_table(text, text) RETURNS void LANGUAGE sql AS
+    $$ INSERT INTO pg_dist_partition VALUES (to_regclass($1), 'h', $2, current_setting('citus.enable_unsafe_triggers')) $$;`;
+
+  let database: TestDatabase;
+  let client: Client;
+  let sources: Database[];
+
+  async function open(citus: boolean): Promise<Database> {
+    const dataSource = new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: PERSISTENCE, citus });
+    await dataSource.initialize();
+    sources.push(dataSource);
+    return dataSource;
+  }
+
+  beforeAll(async () => {
+    sources = [];
+    database = await createTestDatabase();
+    client = new Client({ connectionString: database.url });
+    await client.connect();
+    await migrateUp(await open(false));
+    await client.query('CREATE TABLE shop.coupons (id bigint GENERATED BY DEFAULT AS IDENTITY, code text NOT NULL UNIQUE)');
+  });
+
+  afterAll(async () => {
+    await Promise.all(sources.map((source) => source.destroy()));
+    await client.end();
+    await database.drop();
+  });
+
+  it('distributes the tables of sharded contexts that are not listed in `unsharded`, those of idempotency keys by key', async () => {
+    expect(distributedTables(await open(true))).toEqual(TABLES);
+  });
+
+  it.each([
+    [OrderLineEntity, true, 3],
+    [CouponEntity, true, 1],
+    [OrderLineEntity, false, 1],
+    [PersonEntity, true, 1],
+  ])('concurrent pages of %p, with Citus on: %p, take %d statements', async (entity, citus, expected) => {
+    const dataSource = await open(citus);
+    await client.query(`CREATE SCHEMA IF NOT EXISTS staff; CREATE TABLE IF NOT EXISTS staff.people (id bigint, name text)`);
+    const rows = new BatchedRepository<{ id: bigint }>(dataSource.getRepository(entity));
+    const execute = jest.spyOn(dataSource.pool, 'withClient');
+    const pages = [1, 2, 3, 4].map((limit) => rows.page({}, { limit }));
+    for (const { items } of await Promise.all(pages)) expect(items).toEqual([]);
+    // The first page is requested before the others.
+    expect(execute).toHaveBeenCalledTimes(1 + expected);
+  });
+
+  it('rejects an entity in `unsharded` without its idempotency keys, whether Citus is on or off', async () => {
+    const dataSource = await open(false);
+    expect(() => new BatchedRepository(dataSource.getRepository(CouponEntity), dataSource.getRepository(OrderLineKeyEntity))).toThrow(
+      'CouponEntity and OrderLineKeyEntity must both be sharded, or both be in `unsharded`.',
+    );
+  });
+
+  it('distributes nothing if Citus is off', async () => {
+    expect(await tablesToDistribute(await open(false))).toEqual([]);
+  });
+
+  it('cannot tell what to distribute without the extension, which migrations report', async () => {
+    const dataSource = await open(true);
+    expect(await tablesToDistribute(dataSource)).toBeUndefined();
+    const reported: (string | undefined)[] = [];
+    await migrateUp(dataSource, { onDistributed: (table) => void reported.push(table) });
+    await migrateUp(dataSource);
+    expect(reported).toEqual([undefined]);
+  });
+
+  describe('with the extension', () => {
+    beforeAll(async () => {
+      await client.query(CITUS);
+    });
+
+    it('migrations distribute each table once, and report it', async () => {
+      const dataSource = await open(true);
+      const reported: (string | undefined)[] = [];
+      const onDistributed = (table: string | undefined) => void reported.push(table);
+      expect(await tablesToDistribute(dataSource)).toEqual(TABLES);
+      await client.query(
+        `SELECT set_config('citus.enable_unsafe_triggers', 'on', false), create_distributed_table('shop."Order lines"', 'id')`,
+      );
+      expect(await tablesToDistribute(dataSource)).toEqual(TABLES.slice(1));
+      await migrateUp(dataSource, { onDistributed });
+      await migrateUp(dataSource, { onDistributed });
+      expect(reported).toEqual(['"shop"."order_line_keys"']);
+      const { rows } = await client.query(`SELECT logicalrelid::text AS name, distribution, unsafe_triggers FROM pg_dist_partition`);
+      expect(rows).toEqual([
+        { name: 'shop."Order lines"', distribution: 'id', unsafe_triggers: 'on' },
+        { name: 'shop.order_line_keys', distribution: 'key', unsafe_triggers: 'on' },
+      ]);
+    });
   });
 });
