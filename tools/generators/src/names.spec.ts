@@ -34,7 +34,7 @@ describe('the names of a context', () => {
     ['classes', 'class', 'class is a reserved word of TypeScript'],
     ['export', 'part', 'export is a reserved word of TypeScript'],
     ['errors', 'error', 'Error is a global name'],
-    ['outcomes', 'outcome', 'outcomes would have two meanings in the generated code'],
+    ['outcomes', 'outcome', 'would have two meanings in the generated code'],
     ['pet-repository', 'pet', 'PetRepository would have two meanings in the generated code'],
     ['domain-errors', 'domain-error', 'DomainError would have two meanings in the generated code'],
     ['idempotency-keys', 'key', 'is a reserved name of the workspace'],
