@@ -12,7 +12,7 @@ const { headersTimeout, requestTimeout, keepAliveTimeout } = createNodeServer(()
 const text = (value: number) => value.toLocaleString('en');
 
 it.each([
-  `${BODY_LIMIT_BYTES / 1024} KiB `,
+  `Body of JSON: ${BODY_LIMIT_BYTES / 1024} KiB.`,
   `${text(MAX_TARGET_LENGTH)} characters`,
   `${HEADER_SECTION_BYTES / 1024} KiB, ${MAX_HEADER_FIELDS} headers`,
   `${text(rateLimit)} per minute (default)`,
