@@ -4,9 +4,9 @@ import { Readable } from 'node:stream';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { StreamableFile } from '@nestjs/common';
-import fastify from 'fastify';
+import { fastify } from 'fastify';
 import { addEntityTags } from './entity-tags.js';
-import { JsonAdapter } from './json-adapter.js';
+import { JsonAdapter, type Representation } from './json-adapter.js';
 
 const SIZE = 50_000_000;
 const app = fastify();
@@ -91,4 +91,23 @@ describe('a file', () => {
     await waitFor(() => expect(file.destroyed).toBe(true));
     expect(log.error).not.toHaveBeenCalled();
   });
+});
+
+it('a shared representation has one tag per Link header', async () => {
+  const server = fastify();
+  server.decorateReply('representation', undefined);
+  addEntityTags(server);
+  const shared: Representation = { text: '[]' };
+  server.get('/', { config: { revalidated: true } }, (request, reply) => {
+    const { link } = request.query as { link?: string };
+    reply.representation = shared;
+    if (link !== undefined) reply.header('link', link);
+    return reply.send(shared.text);
+  });
+  const tagOf = async (query: string) => (await server.inject(`/${query}`)).headers.etag;
+  const tags = [await tagOf(''), await tagOf('?link=a'), await tagOf('?link=b')];
+  expect(new Set(tags).size).toBe(3);
+  expect([await tagOf(''), await tagOf('?link=a'), await tagOf('?link=a'), await tagOf('?link=b')]).toEqual([
+    ...[tags[0], tags[1], tags[1], tags[2]],
+  ]);
 });

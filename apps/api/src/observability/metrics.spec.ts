@@ -1,9 +1,10 @@
-import { beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { fastify } from 'fastify';
 import { createLogger } from './logger.js';
 import { Metrics } from './metrics.js';
 import { startObservability } from './observability.js';
 import { measureRequests } from './request-hooks.js';
+import { ShedRequests } from './shed-requests.js';
 
 let metrics: Metrics;
 
@@ -62,4 +63,26 @@ it('counts dropped log lines without adding them again at each scrape', async ()
   const { metrics } = await startObservability(config, createLogger('info', output));
   for (output.dropped of [0, 7, 7, 9])
     expect(await metrics.registry.metrics()).toContain(`log_lines_dropped_total ${String(output.dropped)}\n`);
+});
+
+let lines: string[];
+let shed: ShedRequests;
+
+beforeEach(() => {
+  lines = [];
+  shed = new ShedRequests(metrics, createLogger('info', { write: (line: string) => void lines.push(line) }));
+});
+afterEach(() => void jest.restoreAllMocks());
+
+it('logs each reason once in 10 s, and counts every request', async () => {
+  const now = jest.spyOn(performance, 'now');
+  for (const ms of [0, 9_999, 10_000]) {
+    now.mockReturnValue(ms);
+    for (const reason of ['in_flight', 'event_loop_lag']) shed.count(reason);
+  }
+  const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(logged.map(({ level, reason }) => `${String(level)} ${String(reason)}`)).toEqual([
+    ...['40 in_flight', '40 event_loop_lag', '40 in_flight', '40 event_loop_lag'],
+  ]);
+  expect((await metrics.requestsShed.get()).values.map(({ value }) => value)).toEqual([3, 3]);
 });

