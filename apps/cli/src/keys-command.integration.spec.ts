@@ -97,7 +97,6 @@ describe('animal-store keys', () => {
 
   it.each([
     [['--client', 'acme', '--expires-in', '0d'], /^error: expiry must be a valid date after the creation date\n$/],
-    [['--client', 'acme', '--expires-in', '999999999999w'], /^error: expiry must be a valid date/],
     [['--client', ' '], /^error: client name must be 1 to 100 printable characters/],
   ])('create rejects %j', async (options, stderr) => {
     expect(await store.run('keys', 'create', ...options)).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(stderr) });
@@ -244,7 +243,6 @@ describe('a database role without privileges', () => {
 
   it.each([
     ['keys create --client acme', 'DATABASE_URL to the URL of a role such as animal_store_keys'],
-    ['events list', 'DATABASE_URL to the URL of a role such as animal_store_service'],
     ['seed --count 1', 'DATABASE_URL to the URL of a role such as animal_store_owner'],
     ['migrate up', 'MIGRATION_DATABASE_URL or DATABASE_URL to the URL of a role such as animal_store_owner'],
     [`grants keys ${role} --apply`, 'MIGRATION_DATABASE_URL or DATABASE_URL to the URL of a role such as animal_store_owner'],
@@ -256,16 +254,13 @@ describe('a database role without privileges', () => {
   });
 });
 
-it.each(['🦓'.repeat(100), `O'Hara "%s $1 \\; DROP TABLE`, '--', '__proto__'])(
-  'a client with the name %s can be created, disabled and limited',
-  async (name) => {
-    expect(await store.run('keys', 'create', `--client=${name}`)).toMatchObject({ exitCode: 0, stderr: '' });
-    expect((await store.run('clients', 'disable', '--', name)).stdout).toBe(`The client ${name} is disabled.\n`);
-    await store.run('clients', 'set-rate-limit', '--', name, '7');
-    expect(json(await store.run('clients', 'list', '--json'))).toMatchObject([{ name, rateLimit: 7, disabledAt: expect.any(String) }]);
-    expect(json(await store.run('keys', 'list', '--json', `--client=${name}`))).toHaveLength(1);
-  },
-);
+it.each([`O'Hara "%s $1 \\; DROP TABLE`, '--'])('a client with the name %s can be created, disabled and limited', async (name) => {
+  expect(await store.run('keys', 'create', `--client=${name}`)).toMatchObject({ exitCode: 0, stderr: '' });
+  expect((await store.run('clients', 'disable', '--', name)).stdout).toBe(`The client ${name} is disabled.\n`);
+  await store.run('clients', 'set-rate-limit', '--', name, '7');
+  expect(json(await store.run('clients', 'list', '--json'))).toMatchObject([{ name, rateLimit: 7, disabledAt: expect.any(String) }]);
+  expect(json(await store.run('keys', 'list', '--json', `--client=${name}`))).toHaveLength(1);
+});
 
 it('names that differ only in the form of Unicode are the same client', async () => {
   const [composed, decomposed] = ['Zo\u00eb', 'Zoe\u0308'];

@@ -12,19 +12,13 @@ const runOffline = (args: readonly string[], env: Readonly<Record<string, string
 describe('a wrong command line', () => {
   it.each([
     [['keys', 'create']],
-    [['keys', 'revoke']],
     [['keys', 'revoke', 'ast_local_abcdef']],
     [['clients', 'set-rate-limit', 'acme', 'many']],
     ...['0', '10001'].map((limit) => [['keys', 'audit', '--limit', limit]]),
-    [['clients', 'disable']],
-    [['clients', 'set-rate-limit', 'acme']],
     [['migrate', 'up', '--wait', 'long']],
-    [['events', 'retry']],
-    [['grants']],
     [['grants', 'service']],
     [['grants', 'everything', 'somebody']],
     [['doctor', '--instances', '0']],
-    [['seed']],
     ...['0', '1000000001'].map((count) => [['seed', '--count', count]]),
     ...['-1', '1000000001'].map((seed) => [['seed', '--count', '1', '--seed', seed]]),
   ])('%j is rejected with exit code 2', async (args) => {
@@ -60,22 +54,14 @@ describe('an API key in the wrong place', () => {
 
   it.each([
     [['KEY']],
-    [['--KEY']],
-    [['keys', 'KEY']],
     [['keys', 'list', '--KEY']],
-    [['keys', 'create', '--client', 'KEY']],
     [['keys', 'create', '--client', 'of KEY']],
     [['keys', 'create', '--client', 'acme', '--scope', 'KEY']],
-    [['keys', 'create', '--client', 'acme', '--expires-in', 'KEY']],
     [['keys', 'create', '--client', 'acme', 'KEY']],
-    [['keys', 'rotate', '1', '--overlap', 'KEY']],
-    [['keys', 'audit', '--limit', 'KEY']],
     [['keys', 'rotate', 'KEY']],
-    [['clients', 'disable', 'acme', 'KEY']],
     [['clients', 'set-rate-limit', 'acme', 'KEY']],
     [['keys', 'revoke', '1', 'KEY']],
     [['migrate', 'KEY']],
-    [['seed', '--count', 'KEY']],
   ])('is not repeated by %j', async (args) => {
     const { exitCode, stdout, stderr } = await runOffline(args.map((arg) => arg.replace('KEY', key)));
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });

@@ -158,13 +158,6 @@ describe('a request', () => {
   });
 });
 
-describe('a response', () => {
-  it('has its parsed body', async () => {
-    const response = new Response('[{"id":9007199254740993}]');
-    expect(await transportOf({ fetch: fetchOf(response) }).send(LIST)).toEqual({ response, body: [{ id: 9007199254740993n }] });
-  });
-});
-
 describe('retries', () => {
   const failing = () => fetchOf(...Array.from({ length: 20 }, () => new Response('', { status: 503 })));
 

@@ -1,28 +1,13 @@
 import { gzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { expectError, expectStatus, type HttpResponse } from '../support/http-response.js';
 import type { RequestOptions } from '../support/api.js';
 import { checksumOf, unknownKey, withoutChecksum, withTypo } from '../support/keys.js';
 import { NEW_PET } from '../support/json.js';
-import { hasReadOnlyKey, useApi } from '../support/use-api.js';
+import { useApi } from '../support/use-api.js';
 
 const api = useApi();
 const JSON_BODY = { 'content-type': 'application/json' };
-let petId: bigint;
-
-interface Operation {
-  readonly name: string;
-  readonly method: string;
-  readonly path: () => string;
-  readonly options: RequestOptions;
-  readonly success: number;
-}
-
-const OPERATIONS: readonly Operation[] = [
-  { name: 'listPets', method: 'GET', path: () => '/v1/pets', options: {}, success: 200 },
-  { name: 'createPet', method: 'POST', path: () => '/v1/pets', options: { headers: JSON_BODY, body: NEW_PET }, success: 201 },
-  { name: 'getPet', method: 'GET', path: () => `/v1/pets/${petId}`, options: {}, success: 200 },
-];
 
 /** Values of `Authorization` that are rejected, some of them built from a valid key, and the expected error codes. */
 const REJECTED: readonly [string, (key: string) => string | readonly string[], ...string[]][] = [
@@ -37,6 +22,7 @@ const REJECTED: readonly [string, (key: string) => string | readonly string[], .
   ['the key twice', (key) => `Bearer ${key} ${key}`, 'invalid_api_key'],
   ['the key and a parameter', (key) => `Bearer ${key}, realm="animal-store"`, 'invalid_api_key'],
   ['the key with a typing error', (key) => `Bearer ${withTypo(key, -20)}`, 'invalid_api_key'],
+  ['an unknown key', (key) => `Bearer ${unknownKey(key)}`, 'invalid_api_key'],
   ['a key of another environment', (key) => `Bearer ${ofOtherEnvironment(key)}`, 'invalid_api_key'],
   ['the header repeated', (key) => [`Bearer ${key}`, `Bearer ${key}`], 'invalid_api_key', 'missing_api_key'],
   ['the header repeated, a wrong key first', (key) => ['Bearer wrong', `Bearer ${key}`], 'invalid_api_key', 'missing_api_key'],
@@ -62,30 +48,6 @@ function expectUnauthenticated(response: HttpResponse, ...codes: readonly string
   const { code } = JSON.parse(response.text) as { code: string };
   expectChallenge(response, code === 'invalid_api_key' ? { error: 'invalid_token' } : {});
 }
-
-/** Expects a 403 that names the missing scope. */
-function expectForbidden(response: HttpResponse, scope: string): void {
-  expectError(response, 'insufficient_scope');
-  expectChallenge(response, { error: 'insufficient_scope', scope });
-}
-
-beforeAll(async () => {
-  petId = (await api.createPet()).id;
-});
-
-describe.each(OPERATIONS)('$name: authentication', ({ method, path, options, success }) => {
-  it('accepts a valid key', async () => {
-    const response = await api.send(method, path(), options);
-    expectStatus(response, success);
-    expect(response.headers).not.toHaveProperty('www-authenticate');
-  });
-
-  it('responds with 401 to a missing and to an unknown key', async () => {
-    const send = (authorization: string | null) => api.send(method, path(), { ...options, authorization });
-    expectUnauthenticated(await send(null), 'missing_api_key');
-    expectUnauthenticated(await send(`Bearer ${unknownKey(api.target.key)}`), 'invalid_api_key');
-  });
-});
 
 describe('the Authorization header', () => {
   it.each(['bearer', 'BEARER', 'bEaReR'])('may have the scheme %s', async (scheme) => {
@@ -128,21 +90,3 @@ describe('401 takes precedence over', () => {
     expectUnauthenticated(await api.send(method, path, { ...options, authorization: 'Bearer wrong' }), 'invalid_api_key');
   });
 });
-
-if (hasReadOnlyKey) {
-  describe('a key with only the scope pets:read (API_KEY_READ_ONLY)', () => {
-    const authorization = (): string => `Bearer ${api.target.readOnlyKey}`;
-
-    it('may list and get', async () => {
-      for (const path of ['/v1/pets', `/v1/pets/${petId}`]) {
-        expect((await api.get(path, { authorization: authorization() })).status).toBe(200);
-        expect((await api.send('HEAD', path, { authorization: authorization() })).status).toBe(200);
-      }
-    });
-
-    it('may not create: 403 names the missing scope', async () => {
-      const response = await api.create(NEW_PET, { authorization: authorization() });
-      expectForbidden(response, 'pets:write');
-    });
-  });
-}

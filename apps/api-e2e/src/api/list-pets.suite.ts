@@ -54,12 +54,6 @@ describe('listPets: limit', () => {
 });
 
 describe('listPets: status', () => {
-  it.each(STATUSES)('status=%s returns only pets with that status', async (status) => {
-    const pets = await api.listPets(`?status=${status}&limit=5`);
-    expect(pets.map((pet) => pet.status)).toEqual(Array.from({ length: 5 }, () => status));
-    expectAscending(pets);
-  });
-
   it.each(['', 'Available', 'SOLD', 'lost', 'sold%20', '%20sold', 'sold%00', 'available,sold', 'null', '__proto__', 'toString', '%zz'])(
     'responds with 400 to status=%s',
     async (status) => {
@@ -136,16 +130,6 @@ describe('listPets: query', () => {
 });
 
 describe('listPets: paging', () => {
-  it('links to the next page, which continues after this one', async () => {
-    const first = await api.get('/v1/pets?limit=3');
-    const second = await api.follow(linksOf(first, 'next')[0] ?? '');
-    expect(second.status).toBe(200);
-    const pets = [...readPets(first.text), ...readPets(second.text)];
-    expect(pets).toHaveLength(6);
-    expectAscending(pets);
-    expect(pets).toEqual(await api.listPets('?limit=6'));
-  });
-
   it('links to the next page from a 304, too', async () => {
     const { headers } = await api.get('/v1/pets?limit=1');
     const current = await api.get('/v1/pets?limit=1', { headers: { 'if-none-match': headers['etag'] ?? '' } });

@@ -87,9 +87,7 @@ describe('HEAD', () => {
 
   it.each([
     ['/v1/pets?limit=2', {}],
-    ['/v1/pets?id=0', { headers: { 'if-none-match': '*' } }],
     ['/v1/pets?limit=0', {}],
-    ['/v1/pets', WITHOUT_KEY],
     ['/v1/pets/1', { authorization: 'Bearer wrong' }],
     ['/v1/pets/-1', {}],
     ['/v1/pets/{petId}', {}],
@@ -98,9 +96,6 @@ describe('HEAD', () => {
     ['/openapi.json', WITHOUT_KEY],
     ['/', WITHOUT_KEY],
     ['/docs', WITHOUT_KEY],
-    ['/docs/missing.js', WITHOUT_KEY],
-    ['/docs/docs.js', WITHOUT_KEY],
-    ['/health/live', WITHOUT_KEY],
     ['/health/ready', WITHOUT_KEY],
   ])('responds to %s, %j with the status and headers of GET, and no body', async (template, options) => {
     const path = template.includes('{petId}') ? `/v1/pets/${String((await api.createPet()).id)}` : template;

@@ -12,7 +12,6 @@ export interface ApiTarget {
   /** A key with the scopes pets:read and pets:write. */
   readonly key: string;
   /** A key with only the scope pets:read. */
-  readonly readOnlyKey?: string | undefined;
 }
 
 export interface RequestOptions {

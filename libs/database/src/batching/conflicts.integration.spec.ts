@@ -67,33 +67,6 @@ const countOf = (values: readonly string[]) =>
   Object.fromEntries([...new Set(values)].sort().map((each) => [each, values.filter((value) => value === each).length]));
 const times = <Result>(count: number, create: (index: number) => Result) => Array.from({ length: count }, (_, index) => create(index));
 
-const RAISE = (code: string) => `DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${code}'; END $$`;
-
-it.each<[string, string, () => Promise<unknown>]>([
-  ['23505', 'a batch', () => clinic.invoice('1')],
-  ['23505', 'a batch with keys', () => clinic.invoice('1', String(keyNumber++))],
-  ['23505', 'TypeORM', () => first.getRepository(InvoiceEntity).insert({ number: '1' })],
-  ['23P01', 'a batch', () => clinic.book({})],
-  ['23P01', 'a transaction', () => first.transaction((manager) => manager.update(BookingEntity, { petId: 2n }, { petId: 1n }))],
-  ['23503', 'a batch', () => clinic.book({ petId: 3n, roomId: 7n })],
-  ['23503', 'TypeORM', () => first.getRepository(BookingEntity).update({ petId: 2n }, { roomId: 7n })],
-  ['23514', 'a batch', () => clinic.book({ petId: 3n, minutes: 0 })],
-  ['23502', 'the pool', () => first.pool.query('INSERT INTO clinic.invoices (number) VALUES (NULL)')],
-  ['40001', 'the pool', () => first.pool.query(RAISE('40001'))],
-  ['40P01', 'a transaction', () => first.transaction((manager) => manager.query(RAISE('40P01')))],
-])('50 times %s of %s use the same connections', async (code, _name, fail) => {
-  await outcomesOf([clinic.invoice('1'), clinic.book({}), clinic.book({ petId: 2n })]);
-  let logins = 0;
-  const count = () => logins++;
-  first.pool.on('connect', count);
-  for (let i = 0; i < 50; i++) {
-    const error: unknown = await fail().catch((reason: unknown) => reason);
-    expect(error instanceof DomainError ? error.cause : error).toMatchObject({ code });
-  }
-  first.pool.off('connect', count);
-  expect(logins).toBe(0);
-});
-
 describe('rows with values that exist', () => {
   it.each([
     ['without keys', () => undefined],

@@ -105,33 +105,6 @@ async function servedByReplica(process: Process): Promise<void> {
   );
 }
 
-describe('lists', () => {
-  it('are read from the replica', async () => {
-    const process = await open();
-    await servedByReplica(process);
-    const { rows } = await onStandby.query('SELECT 1 FROM pg_stat_activity WHERE application_name = $1 AND query LIKE $2', [
-      'spec',
-      '%string_agg%',
-    ]);
-    expect(rows).not.toEqual([]);
-  });
-});
-
-describe('a replica that lags', () => {
-  it('serves no list without a row that any process has committed', async () => {
-    const [writer, reader] = [await open(), await open()];
-    await servedByReplica(reader);
-    await onStandby.query('SELECT pg_wal_replay_pause()');
-    const served = reader.servers.length;
-    const { id } = await writer.things.insert({ name: 'written elsewhere' });
-    expect(await lastPage(reader, id - 1n)).toContain('written elsewhere');
-    expect(await lastPage(writer, id - 1n)).toContain('written elsewhere');
-    expect(reader.servers.slice(served)).toEqual(['primary']);
-    const behind = await onStandby.query('SELECT 1 FROM public.things WHERE id = $1', [id]);
-    expect(behind.rows).toEqual([]);
-  });
-});
-
 describe('a replica', () => {
   it.each([
     ['rejects connections', () => network.cut()],
@@ -148,17 +121,5 @@ describe('a replica', () => {
     network.redirectTo(new URL(standby.url).host);
     await network.restore().catch(() => undefined);
     await servedByReplica(process);
-  });
-});
-
-describe('everything else', () => {
-  it('is read from the primary: rows by identifier and rows by key', async () => {
-    const process = await open();
-    await servedByReplica(process);
-    await onStandby.query('SELECT pg_wal_replay_pause()');
-    const served = process.servers.length;
-    const { id } = await process.things.insert({ name: 'by id' });
-    expect(await process.things.findById(id)).toEqual({ id, name: 'by id' });
-    expect(process.servers).toHaveLength(served);
   });
 });
