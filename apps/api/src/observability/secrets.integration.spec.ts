@@ -49,7 +49,7 @@ async function sendKeyEverywhere(good: string, key: string): Promise<void> {
     await send('GET', '/v1/pets', [`Authorization: ${field}`]);
   }
   for (const target of [key, encoded, `v1/pets/${key}`, `v1/pets/${encoded}`, `docs/assets/${key}`, `${key}${'a'.repeat(5000)}`]) {
-    for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) await send(method, `/${target}`, [authorization]);
+    for (const method of ['GET', 'DELETE']) await send(method, `/${target}`, [authorization]);
   }
   for (const target of [`http://${key}@localhost/v1/pets`, `http://${key}/v1/pets`, `http://localhost/${key}`, key]) {
     await send('GET', target, [authorization]);
@@ -135,7 +135,7 @@ beforeAll(async () => {
 
   await sendKeyEverywhere(full, full);
   await sendKeyEverywhere(other, unknown);
-  await sendKeyEverywhere(readOnly, readOnly);
+  await send('POST', '/v1/pets', [`Authorization: Bearer ${readOnly}`, JSON_TYPE], `{"name":"${readOnly}","categoryId":7}`);
   await provokeInternalErrors(service, full);
   now = new Date('2030-12-05T00:00:00Z');
   await send('GET', `/v1/pets/${full}?${full}`, [`Authorization: Bearer ${other}`]);

@@ -232,6 +232,7 @@ describe('a compiled DTO', () => {
         },
       ),
       {
+        numRuns: 50,
         examples: [
           [{ x: ['nested'], y: ['array', 'nestedItems'] }, { z: ['optional'] }, { y: ['string'] }, [{ x: { y: 'a' }, y: [{ y: 'b' }] }]],
         ],

@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { createTestDatabase, DurablePostgres, query, setOddSettings, type TestDatabase } from '@animal-store/local-postgres/testing';
+import {
+  type Certificates,
+  createCertificates,
+  createTestDatabase,
+  DurablePostgres,
+  query,
+  setOddSettings,
+  type TestDatabase,
+} from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database, type DatabaseOptions } from '../database.js';
-import { withOwnConnection } from './database-client.js';
+import { DatabaseClient, withOwnConnection } from './database-client.js';
+import { isDatabaseUnavailable } from './error-meaning.js';
 
 const ROLE = `settings_${randomUUID().replaceAll('-', '')}`;
 const serverUrl = process.env['TEST_POSTGRES_URL'] ?? '';
@@ -11,11 +20,19 @@ const asSuperuser = (...texts: readonly string[]) => query(serverUrl, ...texts);
 
 let database: TestDatabase;
 let asRole: string;
+let certificates: Certificates;
+/** Has TLS. Loses commits that are not synchronous. */
+let server: DurablePostgres;
 
 const open = (url: string, options: Partial<DatabaseOptions> = {}) =>
   new Database({ url, applicationName: 'spec', poolSize: 1, persistence: [], ...options });
 
 beforeAll(async () => {
+  certificates = await createCertificates();
+  const { ca, certificate, key } = certificates;
+  const tls = ['ssl=on', `ssl_cert_file=${certificate}`, `ssl_key_file=${key}`, `ssl_ca_file=${ca}`];
+  // The WAL writer would write the commits in the meantime.
+  server = await DurablePostgres.start([...tls, 'synchronous_commit=off', 'wal_writer_delay=10s']);
   database = await createTestDatabase();
   await query(database.url, `CREATE ROLE ${ROLE} LOGIN PASSWORD 'secret'`);
   const url = new URL(database.url);
@@ -29,6 +46,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  await server.remove();
+  await certificates.remove();
   await database.drop();
   await asSuperuser(`DROP ROLE ${ROLE}`);
 });
@@ -111,8 +130,6 @@ describe('a server that may lose commits', () => {
   });
 
   it('keeps what was committed, by statements and by transactions, if it is killed', async () => {
-    // The WAL writer would write the commits in the meantime.
-    const server = await DurablePostgres.start(['synchronous_commit=off', 'wal_writer_delay=10s']);
     const dataSource = open(server.url, { poolSize: 4, onDurabilityRisk: (risk) => expect(risk).toBeUndefined() });
     await dataSource.connect();
     await dataSource.query('CREATE TABLE public.things (id int)');
@@ -124,6 +141,91 @@ describe('a server that may lose commits', () => {
     await server.restart();
     await dataSource.destroy();
     expect(await query(server.url, 'SELECT count(*)::int AS stored FROM public.things')).toEqual([{ stored: 30 }]);
-    await server.remove();
+  });
+});
+
+describe('TLS', () => {
+  let plain: TestDatabase;
+  const warnings: Error[] = [];
+  const collectWarning = (warning: Error) => warnings.push(warning);
+
+  beforeAll(async () => {
+    process.on('warning', collectWarning);
+    plain = await createTestDatabase();
+  });
+
+  afterAll(async () => {
+    process.off('warning', collectWarning);
+    await plain.drop();
+  });
+
+  type Outcome = 'TLS' | 'no TLS' | RegExp;
+
+  /** Returns whether the connection is encrypted, or the message of the error if it fails. */
+  async function connect(base: string, host: string, parameters: string): Promise<string> {
+    const url = new URL(base);
+    url.hostname = host;
+    url.search = parameters.replace(/\b(?:OTHER|CA)\b/, (name) => (name === 'CA' ? certificates.ca : certificates.otherCa));
+    const client = new DatabaseClient({ url: url.href });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ ssl: boolean }>('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
+      return rows[0]?.ssl ? 'TLS' : 'no TLS';
+    } catch (error) {
+      expect(isDatabaseUnavailable(error)).toBe(true);
+      return (error as Error).message;
+    } finally {
+      await client.end();
+    }
+  }
+
+  const NO_TLS = /^The server does not support SSL connections$/;
+  const UNKNOWN_CA = /^(?:self-signed certificate|unable to)/;
+  const WRONG_NAME = /(?:does not match|altnames)/;
+
+  const expectOutcome = (outcome: string, expected: Outcome) =>
+    typeof expected === 'string' ? expect(outcome).toBe(expected) : expect(outcome).toMatch(expected);
+
+  describe.each<[parameters: string, byAddress: Outcome, byName: Outcome, withoutTls: Outcome]>([
+    ['', 'no TLS', 'no TLS', 'no TLS'],
+    ['sslmode=disable', 'no TLS', 'no TLS', 'no TLS'],
+    ['sslmode=require', 'TLS', 'TLS', NO_TLS],
+    ['sslmode=require&sslrootcert=CA', 'TLS', 'TLS', NO_TLS],
+    ['sslmode=require&sslrootcert=OTHER', UNKNOWN_CA, UNKNOWN_CA, NO_TLS],
+    ['sslmode=verify-ca&sslrootcert=CA', 'TLS', 'TLS', NO_TLS],
+    ['sslmode=verify-ca&sslrootcert=OTHER', UNKNOWN_CA, UNKNOWN_CA, NO_TLS],
+    ['sslmode=verify-full&sslrootcert=CA', WRONG_NAME, 'TLS', NO_TLS],
+    ['sslmode=verify-full&sslrootcert=OTHER', UNKNOWN_CA, UNKNOWN_CA, NO_TLS],
+    ['sslmode=verify-full', UNKNOWN_CA, UNKNOWN_CA, NO_TLS],
+  ])('%j', (parameters, byAddress, byName, withoutTls) => {
+    it('has the same effect as in libpq', async () => {
+      expectOutcome(await connect(server.url, '127.0.0.1', parameters), byAddress);
+      expectOutcome(await connect(server.url, 'localhost', parameters), byName);
+      expectOutcome(await connect(plain.url, new URL(plain.url).hostname, parameters), withoutTls);
+    });
+  });
+
+  it('sslcert and sslkey set the client certificate', async () => {
+    const { certificate, key } = certificates;
+    const url = (parameters: string) => `${server.url}?sslmode=require${parameters}`;
+    const nameOf = async (parameters: string) => {
+      const client = new DatabaseClient({ url: url(parameters) });
+      await client.connect();
+      const { rows } = await client.query<object>('SELECT client_dn AS name FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
+      await client.end();
+      return rows;
+    };
+    expect(await nameOf('')).toEqual([{ name: null }]);
+    expect(await nameOf(`&sslcert=${certificate}&sslkey=${key}`)).toEqual([{ name: '/CN=localhost' }]);
+  });
+
+  it('sslmode applies to a pool without a warning', async () => {
+    const url = `${server.url}?sslmode=require`;
+    const dataSource = await new Database({ url, applicationName: 'spec', poolSize: 1, persistence: [] }).initialize();
+    const { rows } = await dataSource.pool.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
+    expect(rows).toEqual([{ ssl: true }]);
+    await dataSource.destroy();
+    expect(warnings).toEqual([]);
   });
 });

@@ -1,21 +1,26 @@
 import {
   appendEvents,
   Database,
-  EventSubscription,
   eventsPersistence,
+  EventSubscription,
   OnEvent,
   type StoredEvent,
   subscriptionOf,
 } from '@animal-store/database';
-import { defineEvent } from '@animal-store/kernel';
+import { provideUseCase, PublicUrl } from '@animal-store/http-kit';
+import { Clock, defineEvent, SystemClock } from '@animal-store/kernel';
 import { waitFor } from '@animal-store/local-postgres/testing';
+import { PetCatalogue } from '@animal-store/pets-contract';
+import { PetRepository } from '@animal-store/pets-domain';
+import { petsContext } from '@animal-store/pets-http';
 import { createMigratedDatabase } from '@animal-store/test-kit';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { Logger } from '@nestjs/common';
+import { type DynamicModule, Logger, Module, type Type } from '@nestjs/common';
 import { ModuleRef, NestFactory } from '@nestjs/core';
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { AlwaysOnSampler, InMemorySpanExporter, ParentBasedSampler, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { DataSource } from 'typeorm';
 import { Metrics } from '../observability/metrics.js';
 import { traceStatements } from '../observability/tracing.js';
 import { collectSubscriptions, EventDelivery } from './event-delivery.js';
@@ -162,7 +167,46 @@ describe('EventDelivery', () => {
     expect(lines).toHaveLength(10);
     expect(lines.at(-1)).toEqual([
       'The subscription pets failed at the event 7 (orders.order_placed); the event is parked: Error: no stock',
-      expect.stringContaining('event-delivery.integration.spec.ts'),
+      expect.stringContaining('contexts.integration.spec.ts'),
     ]);
+  });
+});
+
+describe('contexts', () => {
+  class PlaceOrder {
+    constructor(readonly pets: PetCatalogue) {}
+  }
+
+  /** A context that asks another one, without importing its module. */
+  @Module({ providers: [provideUseCase(PlaceOrder, PetCatalogue)] })
+  class OrdersModule {}
+
+  class Root {}
+
+  /** Creates an app as AppModule does, without a database. */
+  function start(...contexts: (DynamicModule | Type)[]) {
+    const dataSource = new Database({ url: 'postgres://nowhere', applicationName: 'spec', poolSize: 1, persistence: [] });
+    const provided = [
+      { provide: DataSource, useValue: dataSource },
+      { provide: PublicUrl, useValue: undefined },
+      { provide: Clock, useClass: SystemClock },
+    ];
+    const root: DynamicModule = { module: Root, global: true, imports: contexts, providers: provided, exports: provided };
+    return NestFactory.createApplicationContext(root, { logger: false, abortOnError: false });
+  }
+
+  it('a context injects the port that another context publishes, in any order of registration', async () => {
+    for (const contexts of [
+      [OrdersModule, petsContext.module],
+      [petsContext.module, OrdersModule],
+    ]) {
+      const app = await start(...contexts);
+      expect(app.get(PlaceOrder, { strict: false }).pets).toBe(app.get(PetRepository, { strict: false }));
+      await app.close();
+    }
+  });
+
+  it('the app does not start if no context provides the port', async () => {
+    await expect(start(OrdersModule)).rejects.toThrow(/can't resolve dependencies of the PlaceOrder.*\n?.*PetCatalogue/);
   });
 });
