@@ -230,7 +230,7 @@ describe('on a cluster', () => {
     helm('upgrade');
     expect(state()).toEqual(before);
     const manifest = run('helm', ['get', 'manifest', 'animal-store', '--namespace', NAMESPACE]);
-    expect(kubectl(['diff', '--server-side', '--force-conflicts', '--field-manager', 'helm', '--filename', '-'], manifest)).toBe('');
+    expect(kubectl(['diff', '--server-side', '--force-conflicts', '--field-manager', 'gitops', '--filename', '-'], manifest)).toBe('');
   });
 
   it.each<readonly [string, () => unknown]>([
@@ -271,7 +271,7 @@ describe('on a cluster', () => {
       const secrets = { ...VALUES.secrets, migrationDatabase: { name: 'missing-database' } };
       expect(() => helm('upgrade', { secrets, migrations: { backoffLimit: 0 } })).toThrow('pre-upgrade');
       const job = fields('jobs', 'metadata.name').at(-1) ?? '';
-      expect(kubectl(['logs', `job/${job}`, '--all-containers'])).toContain('database "missing" does not exist');
+      expect(kubectl(['logs', `job/${job}`, '--container', 'migrate'])).toContain('database "missing" does not exist');
     };
     expect(await failureDuring(upgrade)).toBe('none');
     expect(uids()).toEqual(before);
