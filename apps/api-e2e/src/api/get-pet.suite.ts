@@ -1,8 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import { type HttpResponse, expectError, expectJson, linksOf } from '../support/http-response.js';
 import type { RequestOptions } from '../support/api.js';
-import { character } from '../support/arbitraries.js';
 import { NEW_PET, type Pet, readPet } from '../support/json.js';
 import { useApi } from '../support/use-api.js';
 
@@ -41,18 +39,6 @@ describe('getPet: an unknown or invalid petId', () => {
       expectDeprecation(response);
     },
   );
-
-  it('responds with 404 to any text', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.string({ unit: character, minLength: 1, maxLength: 50 }).filter((text) => !/^(?:[0-9]+|\.{1,2})$/.test(text)),
-        async (text) => {
-          expectError(await api.get(`/v1/pets/${encodeURIComponent(text)}`), 'pet_not_found');
-        },
-      ),
-      { numRuns: 40 },
-    );
-  });
 });
 
 describe('getPet: deprecation', () => {

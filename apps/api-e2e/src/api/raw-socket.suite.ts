@@ -31,12 +31,9 @@ describe('bytes that are not a valid HTTP request', () => {
     ['binary', () => Uint8Array.of(0, 1, 2, 255, 13, 10, 13, 10)],
     ['a TLS client hello', () => Uint8Array.of(0x16, 3, 1, 0, 0xa5, 1, 0, 0, 0xa1, 3, 3)],
     ['a request line without a version', () => `GET ${pets()}\r\n\r\n`],
-    ['a request line without a target', () => message('GET HTTP/1.1', [host()])],
     ['another protocol', () => message(`GET ${pets()} SIP/2.0`, [host()])],
     ['the preface of HTTP/2', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-    ['no Host', () => message(`GET ${pets()} HTTP/1.1`, [key()])],
     ['two Hosts', () => get('Host: other.example')],
-    ['two equal Hosts', () => get(host())],
     ...['x y', 'x/y', 'x?', 'x#', 'user@x', 'x:80:80', 'x:port', '[::1', '::1]', '[::1]x', '[]', 'é', 'x,y', '<x>', 'x"y', 'x\\y'].map(
       (value): [string, () => string] => [
         `the Host ${value}`,
@@ -45,7 +42,6 @@ describe('bytes that are not a valid HTTP request', () => {
     ),
     ['white space in a field name', () => get('Bad Name: x')],
     ['white space before the colon', () => get('X-Bad : x')],
-    ['a field without a name', () => get(': x')],
     ['U+0000 in a value', () => get('X-Bad: a\0b')],
     ['a lone carriage return in a value', () => get('X-Bad: a\rb')],
     ...['ten', '-1', `+${NEW_PET.length}`, '9'.repeat(30), `${NEW_PET.length}, 3`].map((length): [string, () => string] => [
@@ -98,13 +94,6 @@ describe('request smuggling', () => {
 const close = 'Connection: close';
 
 it.each<[string, () => string, ...string[]]>([
-  ['a field of 20,000 bytes', () => get(close, `X-Big: ${'x'.repeat(20_000)}`), 'headers_too_large'],
-  ['100 small fields', () => get(close, ...Array.from({ length: 100 }, (_, n) => `X-Field-${n}: x`)), 'headers_too_large'],
-  ...['nonsense', '100-continue, 200-ok', '100-continue;q=1', '"100-continue"'].map((expectation): [string, () => string, string] => [
-    `the expectation ${expectation}`,
-    () => post([close, `Expect: ${expectation}`, ...JSON_LENGTH], NEW_PET),
-    'expectation_failed',
-  ]),
   ...['*', 'v1/pets', '\\v1\\pets', 'http://', 'http://[', 'https://%zz/%zz', 'http://x:x/v1/pets', 'ftp://[/', '/v1/petsx#y'].map(
     (target): [string, () => string, ...string[]] => [
       `the target ${target}`,

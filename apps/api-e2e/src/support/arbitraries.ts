@@ -13,7 +13,7 @@ export const int64 = fc.oneof(
 );
 
 /** Any code point but a surrogate. `unit: 'binary'` builds a table of all of them. */
-export const character = fc.integer({ min: 0, max: 0x10_ffff }).map((codePoint) => String.fromCodePoint(codePoint).toWellFormed());
+const character = fc.integer({ min: 0, max: 0x10_ffff }).map((codePoint) => String.fromCodePoint(codePoint).toWellFormed());
 
 /** White space by Unicode or ECMAScript, which differ in a few characters. No name consists only of such characters. */
 const BLANK = /^[\s\p{White_Space}]*$/u;

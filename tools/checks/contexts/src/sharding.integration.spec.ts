@@ -155,23 +155,6 @@ describe('Citus', () => {
   });
 });
 
-describe('without the extension', () => {
-  it('CITUS=on migrates and reports that nothing is distributed; off sends no statement about Citus', async () => {
-    const database = await createTestDatabase();
-    const options = { url: database.url, applicationName: 'spec', poolSize: 1, persistence: [petsContext.persistence] };
-    const queriesCitus = () => [...sent].some((sql) => sql.includes('citus'));
-    for (const citus of [false, true]) {
-      const onDistributed = jest.fn();
-      const opened = await new Database({ ...options, citus }).initialize();
-      await migrateUp(opened, { onDistributed });
-      expect(onDistributed.mock.calls).toEqual(citus ? [[undefined]] : []);
-      expect(queriesCitus()).toBe(citus);
-      await opened.destroy();
-    }
-    await database.drop();
-  });
-});
-
 describe('finds a constraint that Citus rejects:', () => {
   const database = useDatabase(petsContext.persistence);
 
