@@ -20,7 +20,7 @@ export function entityTagOf(text: string, link?: string): string {
 const CACHE_CONTROL = 'private, no-cache';
 
 /** The OpenAPI `headers` of a response that caches may store but must revalidate. */
-export const REVALIDATION_HEADERS = {
+const REVALIDATION_HEADERS = {
   'Cache-Control': header('Caches must revalidate the response before each use.', CACHE_CONTROL),
   ETag: ETAG,
 } as const;
