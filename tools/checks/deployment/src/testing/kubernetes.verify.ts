@@ -39,7 +39,6 @@ function render(args: readonly string[]): readonly Manifest[] {
 }
 
 const find = (manifests: readonly Manifest[], kind: string) => manifests.find((manifest) => manifest.kind === kind);
-
 const withPod = (pod: object) => ({ spec: { template: { spec: pod } } });
 
 it.each([
@@ -61,15 +60,13 @@ it('passes secrets of contexts to the pods, but not to the migrations', () => {
   expect(JSON.stringify(find(manifests, 'Job'))).not.toContain('PAYMENTS_KEY');
 });
 
-it('migrates a PostgreSQL of its own after the installation, as its owner and beside a sidecar', () => {
-  const sidecar = { name: 'proxy', restartPolicy: 'Always' };
-  const manifests = render([...PRODUCTION, '--set-json', `extraInitContainers=[${JSON.stringify(sidecar)}]`]);
+it('migrates a PostgreSQL of its own after the installation, as its owner', () => {
+  const manifests = render(PRODUCTION);
   const secret = { name: 'animal-store-postgres-app', items: [{ key: 'uri', path: 'migration-database-url' }] };
   expect(find(manifests, 'Job')).toMatchObject({
     metadata: { annotations: { 'helm.sh/hook': 'post-install,pre-upgrade' } },
-    ...withPod({ volumes: [{ projected: { sources: [{ secret }] } }], initContainers: [sidecar, {}, {}] }),
+    ...withPod({ volumes: [{ projected: { sources: [{ secret }] } }] }),
   });
-  expect(find(manifests, 'Deployment')).toMatchObject(withPod({ initContainers: [sidecar] }));
   expect(find(manifests, 'Cluster')).toMatchObject({ metadata: { annotations: { 'helm.sh/resource-policy': 'keep' } } });
 });
 
@@ -104,9 +101,14 @@ describe('on a cluster', () => {
   const setPassword = (role: string, password: string) => `ALTER ROLE animal_store_${role} LOGIN PASSWORD '${password}'`;
   const terminate = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`;
 
+  const capabilities = { drop: ['ALL'] };
+  const rights = { runAsNonRoot: true, allowPrivilegeEscalation: false, capabilities, seccompProfile: { type: 'RuntimeDefault' } };
+  const container = (name: string, code: string) => ({ name, image: IMAGE, command: ['node', '-e', code], securityContext: rights });
+  const sidecar = container('sidecar', `process.on('SIGTERM', () => process.exit()); setInterval(() => 0, 1000)`);
   const VALUES = {
+    extraInitContainers: [{ ...sidecar, restartPolicy: 'Always' }],
     image: { repository, tag },
-    config: { RATE_LIMIT: 0 },
+    config: { RATE_LIMIT: 0, MAX_EVENT_LOOP_LAG_MS: 60_000 },
     secrets: { redis: { name: '' } },
     resources: { requests: { cpu: '50m' } },
     autoscaling: { minReplicas: 3 },
@@ -134,7 +136,6 @@ describe('on a cluster', () => {
     return waitFor(assertion, { timeoutMs: 300_000, intervalMs: 500 });
   };
   const seconds = (start: number) => `${((performance.now() - start) / 1000).toFixed(1)} s`;
-
   const load = () => JSON.parse(kubectl(['logs', 'load', '--tail', '1'])) as { succeeded: number; failed: number; failure: string };
   const continues = async () => {
     const { succeeded } = load();
@@ -157,7 +158,7 @@ describe('on a cluster', () => {
     await query(POSTGRES_URL, `CREATE DATABASE ${database} OWNER animal_store_owner`);
     const labels = { 'pod-security.kubernetes.io/enforce': 'restricted', 'pod-security.kubernetes.io/warn': 'restricted' };
     const hard = { 'requests.cpu': '4', 'requests.memory': '4Gi', 'limits.cpu': '20', 'limits.memory': '8Gi', pods: '20' };
-    const limits = [{ type: 'Container', default: { cpu: '1', memory: '512Mi' }, max: { cpu: '2', memory: '1Gi' } }];
+    const limits = [{ type: 'Container', default: { cpu: '1', memory: '512Mi' }, defaultRequest: { cpu: '50m' } }];
     apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels } });
     apply(
       { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'quota' }, spec: { hard } },
@@ -192,6 +193,7 @@ describe('on a cluster', () => {
     const [migrated = ''] = fields('jobs', 'status.completionTime');
     const [deployed = ''] = fields('deployments', 'metadata.creationTimestamp');
     expect(migrated <= deployed).toBe(true);
+    expect(fields('jobs,deployments', 'spec.template.spec.initContainers[0].name')).toEqual(['sidecar', 'sidecar']);
     expect(fields('serviceaccounts,networkpolicies', 'metadata.name')).toEqual(['animal-store', 'default', 'animal-store']);
   });
 
@@ -213,9 +215,7 @@ describe('on a cluster', () => {
         count.failure = new Date().toISOString() + ' ' + error.message + ' ' + error.cause;
       }), 25);
       setInterval(() => console.log(JSON.stringify(count)), 250);`;
-    const rights = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, seccompProfile: { type: 'RuntimeDefault' } };
-    const container = { name: 'load', image: IMAGE, command: ['node', '-e', code], securityContext: { ...rights, runAsNonRoot: true } };
-    apply({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'load' }, spec: { containers: [container] } });
+    apply({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'load' }, spec: { containers: [container('load', code)] } });
     kubectl(['wait', '--for=condition=Ready', 'pod/load', '--timeout', '5m']);
     await waitFor(() => expect(load().succeeded).toBeGreaterThan(0));
   });
