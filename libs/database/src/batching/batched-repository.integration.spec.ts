@@ -142,6 +142,8 @@ it('rows are added like by insert, or once for a key with the same values', asyn
   const { result } = await lines.first.add(aLine(), key);
   expect(await lines.second.add(aLine(), key)).toEqual({ result, replayed: true });
   await expect(lines.second.add(aLine({ note: 'other' }), key)).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+  const { note, ...request } = aLine({ note: 'set by the service' });
+  expect(await lines.second.add({ ...request, note }, key, request)).toEqual({ result, replayed: true });
 });
 
 describe('concurrent calls', () => {

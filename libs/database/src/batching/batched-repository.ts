@@ -136,12 +136,13 @@ export class BatchedRepository<Entity extends EntityWithId> {
 
   /**
    * Inserts a row like `insert`, or once for a key like `insertOnce`.
-   * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used for a row with other values
+   * @param request the values that the client has sent, without those that differ for each call, such as the time
+   * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used for a request with other values
    */
-  async add(row: NewRow<Entity>, key?: IdempotencyKey): Promise<Outcome<Entity>> {
+  async add(row: NewRow<Entity>, key?: IdempotencyKey, request: Partial<NewRow<Entity>> = row): Promise<Outcome<Entity>> {
     if (!key) return { result: await this.insert(row), replayed: false };
-    const { row: result, request, replayed } = await this.insertOnce(row, key);
-    if (replayed) assertSameRequest(row, request);
+    const { row: result, request: first, replayed } = await this.insertOnce(row, key);
+    if (replayed) assertSameRequest(request, first);
     return { result, replayed };
   }
 
