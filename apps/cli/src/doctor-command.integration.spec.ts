@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseClient } from '@animal-store/database';
-import { createTestDatabase, query } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, query, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Outcome } from './doctor-command.js';
 import { json, runAnimalStore, useAnimalStore } from './testing/run-animal-store.js';
@@ -141,7 +141,9 @@ describe('a deployment', () => {
     ['the database', '1', `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I CONNECTION LIMIT 9', current_database()); END $$`],
   ])('with too few connections of %s has an error', async (_limit, instances, sql) => {
     await query(database.url, sql);
-    const found = / and the limit is \d+: requests wait for connections$/;
+    const ofServer = `SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS room`;
+    const [{ room }] = (await query(database.url, ofServer)) as [{ room: number }];
+    const found = new RegExp(` and the limit is (?:9|${room}): requests wait for connections$`);
     expect(await problems({}, '--instances', instances)).toEqual(problem('error', 'connections', found, 'lower DATABASE_POOL_SIZE'));
     await query(database.url, `ALTER ROLE ${ROLE} CONNECTION LIMIT -1`);
     await query(database.url, `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I CONNECTION LIMIT -1', current_database()); END $$`);
@@ -154,6 +156,7 @@ describe('a deployment', () => {
     expect(await problems({ DATABASE_REPLICA_URLS: replica() })).toEqual(
       problem('error', `replica ${new URL(replica()).host}`, found, 'correct DATABASE_REPLICA_URLS'),
     );
+    await waitFor(async () => expect(await query(database.url, `SELECT FROM pg_stat_activity WHERE usename = '${ROLE}'`)).toEqual([]));
   });
 
   it('whose Redis cannot be reached, or does not count, has an error', async () => {

@@ -36,12 +36,16 @@ describe('a Database', () => {
     ['by default', {}, 5_000],
     ['without a statement timeout', { statementTimeoutMs: 0 }, 5_000],
     ['with a statement timeout', { statementTimeoutMs: 2_000 }, 3_000],
-  ])('gives up a statement on a replica that does not respond, %s', async (_when, options, timeoutMs) => {
-    const { replicas } = create({ replicaUrls: ['postgres://a/x'], ...options });
-    const [{ pool }] = (replicas as unknown as { readonly replicas: readonly [{ readonly pool: DatabasePool }] }).replicas;
-    expect(pool.options).toMatchObject({ query_timeout: timeoutMs });
-    await replicas?.close();
-  });
+  ])(
+    'gives up a statement on a replica that does not respond, %s, and closes the pool of the replica',
+    async (_when, options, timeoutMs) => {
+      const database = create({ replicaUrls: ['postgres://a/x'], ...options });
+      const [{ pool }] = (database.replicas as unknown as { readonly replicas: readonly [{ readonly pool: DatabasePool }] }).replicas;
+      expect(pool.options).toMatchObject({ query_timeout: timeoutMs });
+      await database.close();
+      expect(pool.ended).toBe(true);
+    },
+  );
 });
 
 it.each([

@@ -140,6 +140,10 @@ describe.each([
     ]);
   });
 
+  it('exports its contract to other contexts', () => {
+    expect(textOf(tree, `libs/${context}/http/src/${context}.module.ts`)).toContain(`\n  exports: [${Entity}Catalogue],\n`);
+  });
+
   it('adds its import and its name to the app', () => {
     expect(addedLines('apps/api/src/registered-contexts.ts')).toEqual([
       `import { ${variables}Context } from '@animal-store/${context}-http';`,

@@ -151,7 +151,10 @@ describe('a body of bytes', () => {
     // Also fails if the payload does.
     response.catch(() => undefined);
     await waitFor(() => expect(responses).toHaveLength(count + 1));
-    return { receive: receive.at(-1) as () => Promise<ReceivedBody>, respond: () => (responses[count]?.resolve(''), response) };
+    return {
+      receive: receive.at(-1) as () => Promise<ReceivedBody>,
+      respond: (error?: Error) => (error ? responses[count]?.reject(error) : responses[count]?.resolve(''), response),
+    };
   }
 
   /** Returns the text of the received body, or the code and message of its error. */
@@ -186,17 +189,24 @@ describe('a body of bytes', () => {
     expect(await result(chunked(), {})).toBe('');
   });
 
-  it('counts until the response, and leaves a quarter of the maximum for JSON', async () => {
+  it('counts until the response, also that of an error, and leaves a quarter of the maximum for JSON', async () => {
     const large = Buffer.alloc(40 * KIB, 'x');
     for (let i = 0; i < 3; i++) {
       const { receive, respond } = await send(large);
       expect(await receive()).toHaveProperty('bytes');
       expect(await result(large)).toMatch(/^service_unavailable/);
       expect(await post('x'.repeat(50 * KIB))).toHaveLength(50 * KIB);
-      await respond();
+      await respond(i === 1 ? new Error('of the handler') : undefined);
       expect(await result(large)).toBe(large.toString());
     }
     expect(shed).toEqual(['receiving', 'receiving', 'receiving']);
+  });
+
+  it('counts at least a share of the maximum from its begin to its end', async () => {
+    const others = [await send(Buffer.alloc(40 * KIB)), await send(Buffer.alloc(32 * KIB - 200))];
+    for (const { receive } of others) await receive();
+    expect(await result(chunked('x', 'x'))).toMatch(/^service_unavailable/);
+    for (const { respond } of others) await respond();
   });
 
   it('that fails before it is received is an error', async () => {

