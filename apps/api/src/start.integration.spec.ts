@@ -25,7 +25,7 @@ const services: RunningService[] = [];
 let env: Readonly<Record<string, string>>;
 
 beforeAll(() => {
-  env = { DATABASE_URL: other.databaseUrl, DATABASE_STATEMENT_TIMEOUT_MS: '0', PORT: '0', LOG_LEVEL: 'silent' };
+  env = { NODE_ENV: 'test', DATABASE_URL: other.databaseUrl, DATABASE_STATEMENT_TIMEOUT_MS: '0', PORT: '0', LOG_LEVEL: 'silent' };
 });
 afterEach(async () => {
   jest.useRealTimers();

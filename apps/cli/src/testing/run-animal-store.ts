@@ -18,7 +18,7 @@ export interface KeyJson {
   readonly expiresAt: string | null;
 }
 
-/** Runs a command line in this process, with only these environment variables. */
+/** Runs a command line in this process, with only these environment variables. In tests, settings of contexts have defaults. */
 export async function runAnimalStore(
   env: Readonly<Record<string, string>>,
   args: readonly string[],
@@ -26,7 +26,7 @@ export async function runAnimalStore(
 ): Promise<Outcome> {
   let [stdout, stderr] = ['', ''];
   const exitCode = await run(args, {
-    env,
+    env: { NODE_ENV: 'test', ...env },
     stdout: async (text) => void (stdout += text),
     stderr: (text) => void (stderr += text),
     ...output,

@@ -16,7 +16,7 @@ export function runProgramIn(cwd: string, environment: Readonly<Record<string, s
     const child = execFile(
       process.execPath,
       [MAIN, ...args],
-      { cwd, env: { PATH, HOME, SystemRoot, TEMP, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), ...environment } },
+      { cwd, env: { NODE_ENV: 'test', PATH, HOME, SystemRoot, TEMP, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), ...environment } },
       (_, stdout, stderr) => resolve({ exitCode: child.exitCode ?? -1, stdout, stderr }),
     );
   });
@@ -25,7 +25,7 @@ export function runProgramIn(cwd: string, environment: Readonly<Record<string, s
 /** Runs the program in a shell, which may redirect its output: `animal-store` is the program. */
 export function runInShell(environment: Readonly<Record<string, string>>, script: string): Promise<Outcome> {
   return new Promise((resolve) => {
-    const env = { PATH: process.env['PATH'], ...environment, NODE: process.execPath, MAIN };
+    const env = { NODE_ENV: 'test', PATH: process.env['PATH'], ...environment, NODE: process.execPath, MAIN };
     const child = execFile('sh', ['-c', `animal_store() { "$NODE" "$MAIN" "$@"; }\n${script}`], { env }, (_, stdout, stderr) =>
       resolve({ exitCode: child.exitCode ?? -1, stdout, stderr }),
     );

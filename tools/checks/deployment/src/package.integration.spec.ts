@@ -119,6 +119,7 @@ describe('the packaged service', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     env = {
+      NODE_ENV: 'test',
       DATABASE_URL: database.url,
       ENVIRONMENT: 'local',
       PORT: '0',
