@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database, MigrationError } from '@animal-store/database';
@@ -106,13 +106,18 @@ describe('the start', () => {
     it.each([
       ['SELECT FROM public.missing', 'relation "public.missing" does not exist'],
       ['SELECT 1 / 0', 'division by zero'],
-    ])('that fails because of its statement, ends with the statement and the error: %s', async (statement, reason) => {
-      const error = await migrate(statement).catch((thrown: unknown) => thrown);
-      expect(error).toBeInstanceOf(StartupError);
-      const [first, second] = (error as StartupError).message.split('\n');
-      expect(first).toMatch(reason);
-      expect(second).toBe(`in the statement ${statement}`);
-    });
+    ])(
+      'that fails because of its statement, ends with the statement and the error, and leaves no connection: %s',
+      async (statement, reason) => {
+        const error = await migrate(statement).catch((thrown: unknown) => thrown);
+        expect(error).toBeInstanceOf(StartupError);
+        const [first, second] = (error as StartupError).message.split('\n');
+        expect(first).toMatch(reason);
+        expect(second).toBe(`in the statement ${statement}`);
+        const sessions = "SELECT FROM pg_stat_activity WHERE application_name = 'animal-store-migrations' AND datname = current_database()";
+        await waitFor(async () => expect(await query(other.databaseUrl, sessions)).toEqual([]));
+      },
+    );
 
     // error-meaning.spec.ts of libs/database has all codes.
     it.each(['55P03', '25006'])('that fails with %s is repeated', async (code) => {
@@ -142,12 +147,24 @@ describe('a port or address that cannot be used', () => {
     [() => ({ PORT: taken() }), /^listen EADDRINUSE: [^\n]*: set HOST and PORT to a free port of this machine\.$/],
     [() => ({ ADMIN_PORT: taken() }), /^listen EADDRINUSE: [^\n]*: set ADMIN_HOST and ADMIN_PORT to a free port of this machine\.$/],
     [() => ({ HOST: 'api.invalid' }), /^getaddrinfo [^\n]* api\.invalid: set HOST /],
-  ])('fails with one line: %s', async (variables, line) => {
+  ])('fails with one line, and leaves nothing open: %s', async (variables, line) => {
+    const close = jest.spyOn(Database.prototype, 'close');
     await expect(run(variables())).rejects.toThrow(line);
+    expect(close).toHaveBeenCalledTimes(1);
   });
 });
 
 describe('stopping', () => {
+  it('closes the connections on which metrics are requested', async () => {
+    const service = await run({ DATABASE_URL: CLOSED, ADMIN_PORT: '0' });
+    const { admin } = service as unknown as { admin: Server };
+    const socket = connect((admin.address() as AddressInfo).port);
+    socket.write('GET /metrics HTTP/1.1\r\n');
+    await once(admin, 'connection');
+    await service.close();
+    await once(socket, 'close');
+  });
+
   it('cuts off requests that have not finished after 15 seconds', async () => {
     const service = await run({});
     await service.ready;
