@@ -141,7 +141,7 @@ describe('isVisibleText', () => {
     fc.assert(
       fc.property(fc.oneof(text, around), (name) => {
         const codePoints = Array.from(name).length;
-        const isAllowed = pattern.test(name) && codePoints <= MAX_LENGTH;
+        const isAllowed = pattern.test(name) && name.isWellFormed() && codePoints <= MAX_LENGTH;
         expect(isVisible(name)).toBe(isAllowed);
         // The documented rule.
         expect(isAllowed).toBe(codePoints <= MAX_LENGTH && /\P{White_Space}/u.test(name) && !name.includes('\0') && name.isWellFormed());

@@ -10,9 +10,6 @@ const REQUEST_ID = /^[!-~]{1,128}$/;
 /** https://www.w3.org/TR/trace-context/. Later versions may add parts. */
 const TRACE_PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
 
-/** The schema of the header in the OpenAPI document. */
-export const REQUEST_ID_SCHEMA = { type: 'string', pattern: REQUEST_ID.source } as const;
-
 declare module 'fastify' {
   interface FastifyRequest {
     /** Trace id of the caller, or of the trace that starts here. */

@@ -23,7 +23,6 @@ import {
   SERVICE_UNAVAILABLE,
 } from '../errors/http-errors.js';
 import type { Config } from '../config/config.js';
-import { REQUEST_ID_SCHEMA } from '../observability/request-hooks.js';
 
 const VERSION_PREFIX = '/v1';
 const SECURITY_SCHEME = 'apiKey';
@@ -231,15 +230,14 @@ const HEADERS_OF_STATUS: Readonly<Record<string, Headers>> = {
 
 const ACCEPT_PATCH_HEADER = { 'Accept-Patch': header('The supported media types (RFC 5789).', ACCEPT_PATCH) };
 
-const parameter = (name: string, description: string, schema: Schemas[string] = { type: 'string' }) =>
-  ({ name, in: 'header', required: false, description, schema }) as const;
+const parameter = (name: string, description: string) =>
+  ({ name, in: 'header', required: false, description, schema: { type: 'string' } }) as const;
 
 const SHARED_PARAMETERS = {
   Prefer: parameter('Prefer', 'With `handling=strict` (RFC 7240), unknown query parameters and unknown members of the body are errors.'),
   RequestId: parameter(
     'X-Request-Id',
     'Returned on the response and included in every log line of the request. A value that is not 1 to 128 visible ASCII characters, or that contains an API key, is replaced by a generated one.',
-    REQUEST_ID_SCHEMA,
   ),
   TraceParent: parameter('traceparent', 'Trace context of the caller (W3C Trace Context). Log lines contain its trace id.'),
 } as const;
