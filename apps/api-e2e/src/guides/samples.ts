@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 
 export const GUIDES = join(import.meta.dirname, '../../../../docs/guides');
 
-const LANGUAGES = ['sh', 'ts', 'python', 'go'] as const;
+const LANGUAGES = ['sh', 'ts', 'python', 'go', 'java'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /** A code block or linked program of a guide, with the response and output shown for it. */
@@ -33,7 +33,7 @@ function readGuide(file: string): string {
   const read = (path: string): string => readFileSync(join(GUIDES, path), 'utf8');
   const markdown = read(file);
   return markdown.replace(
-    /^\[\w+\]\((samples\/.+\.(go|py|ts))\)$/gm,
+    /^\[\w+\]\((samples\/.+\.(go|java|py|ts))\)$/gm,
     (_line, path: string, suffix: string) => `\`\`\`${suffix === 'py' ? 'python' : suffix}\n${read(path)}\`\`\``,
   );
 }

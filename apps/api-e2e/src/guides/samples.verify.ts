@@ -28,13 +28,21 @@ const ANIMALS = [
 const EMPTY_STORE = 'quickstart';
 
 /** Programs by Debian package, with an argument that prints the version. */
-const PROGRAMS = { curl: ['curl', '--version'], python3: ['python3', '--version'], 'golang-go': ['go', 'version'] } as const;
+const PROGRAMS = {
+  curl: ['curl', '--version'],
+  python3: ['python3', '--version'],
+  'golang-go': ['go', 'version'],
+  'default-jdk-headless': ['java', '--version'],
+} as const;
+/** From Debian's package libjackson2-databind-java. */
+const JACKSON = ['core', 'annotations', 'databind'].map((name) => `/usr/share/java/jackson-${name}.jar`).join(delimiter);
 
 /** The suffix of a file in each language, and the command that runs it. */
 const RUNNERS: readonly [Language, suffix: string, program: string, ...args: string[]][] = [
   ['sh', 'sh', 'sh', '-eu'],
   ['python', 'py', 'python3'],
   ['go', 'go', 'go', 'run'],
+  ['java', 'java', 'java', '--class-path', JACKSON],
   ['ts', 'ts', process.execPath],
 ];
 
