@@ -183,6 +183,7 @@ export default defineConfig(
     'apps/*/bundle/',
     'apps/api/guides/',
     'docs/guides/samples/',
+    'apps/api-e2e/generated-clients/',
     '**/coverage/',
     '**/test-results/',
     '.nx/',

@@ -22,10 +22,14 @@ export class FaultProxy {
   private faults: Fault[] = [];
   private readonly server = http.createServer((request, response) => this.handle(request, response));
 
-  private constructor(private readonly target: string) {}
+  private constructor(
+    private readonly target: string,
+    private readonly change: (body: Buffer) => Buffer,
+  ) {}
 
-  static async start(target: string): Promise<FaultProxy> {
-    const proxy = new FaultProxy(target);
+  /** @param change changes the body of each response */
+  static async start(target: string, change = (body: Buffer): Buffer => body): Promise<FaultProxy> {
+    const proxy = new FaultProxy(target, change);
     await new Promise<void>((resolve) => proxy.server.listen(0, '127.0.0.1', resolve));
     return proxy;
   }
@@ -62,8 +66,10 @@ export class FaultProxy {
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
       incoming.on('end', () => {
         if (fault === 'lose') return void request.socket.destroy();
-        const body = Buffer.concat(chunks);
+        const received = Buffer.concat(chunks);
+        const body = this.change(received);
         const { connection: _hopByHop, 'keep-alive': _timeout, ...endToEnd } = incoming.headers;
+        if (body !== received) endToEnd['content-length'] = String(body.length);
         response.writeHead(incoming.statusCode ?? 502, endToEnd);
         if (fault !== 'truncate') return void response.end(body);
         response.write(body.subarray(0, body.length / 2), () => request.socket.destroy());
