@@ -14,4 +14,5 @@ while link:
     page = pets.list_pets_with_http_info(limit=1, cursor=link[1] or None)
     for pet in page.data:
         print(pet.name, pet.id)
-    link = re.search("[?&]cursor=([^&>]+)", page.headers.get("Link", ""))
+    headers = {name.lower(): value for name, value in page.headers.items()}
+    link = re.search("[?&]cursor=([^&>]+)", headers.get("link", ""))
