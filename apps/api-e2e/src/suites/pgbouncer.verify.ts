@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,10 +6,10 @@ import { Api } from '../support/api.js';
 import { createKey, Service } from '../support/service.js';
 import { createTestDatabase, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { DebianServer } from '../support/debian-server.js';
+import { DEBIAN_PATH, DebianServer } from '../support/debian-server.js';
 
-// `npm run verify -- pgbouncer`. Not part of `npm test`, since the npm registry has no PgBouncer. In session mode, because Debian's version
-// does not track named statements.
+// `npm run verify -- pgbouncer`. Not part of `npm test`, since the npm registry has no PgBouncer. In transaction mode from 1.21 on, which
+// tracks named statements.
 
 /** As in docs/operations.md. */
 const IGNORED =
@@ -22,6 +23,9 @@ let poolerUrl: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
+  const { stdout } = spawnSync('pgbouncer', ['--version'], { encoding: 'utf8', env: { PATH: DEBIAN_PATH } });
+  const [, minor] = /1\.(\d+)/.exec(stdout) ?? [];
+  const mode = Number(minor) < 21 ? ['pool_mode = session'] : ['pool_mode = transaction', 'max_prepared_statements = 200'];
   folder = await mkdtemp(join(tmpdir(), 'animal-store-pgbouncer-'));
   await chmod(folder, 0o755);
   const { hostname, port, username, password, pathname } = new URL(database.url);
@@ -37,7 +41,7 @@ beforeAll(async () => {
         `listen_port = ${ownPort}`,
         'unix_socket_dir =',
         'auth_type = any',
-        'pool_mode = session',
+        ...mode,
         'default_pool_size = 40',
         'server_reset_query = DISCARD ALL',
         `ignore_startup_parameters = ${IGNORED}`,

@@ -6,7 +6,7 @@ import { findFreePort } from '@animal-store/local-postgres/testing';
 
 /** Debian installs servers in this folder, which is not in the PATH of users. */
 const SERVERS = '/usr/sbin';
-const DEBIAN_PATH = `${process.env['PATH'] ?? ''}:${SERVERS}`;
+export const DEBIAN_PATH = `${process.env['PATH'] ?? ''}:${SERVERS}`;
 const NOBODY = 65_534;
 
 interface DebianServerOptions {
