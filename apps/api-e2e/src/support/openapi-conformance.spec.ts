@@ -16,6 +16,7 @@ it.each([
   ['an undocumented content type', created({ headers: { 'content-type': 'text/html' } }), 'the content type text/html is not documented'],
   ['a body that is not JSON', created({ text: '{' }), 'the body is not JSON: {'],
   ['an id above int64', created({ text: PET.replace('807', '808') }), 'the body/id must pass "int64" keyword validation'],
+  ['a member that is not documented', created({ text: PET.replace('}', ',"note":""}') }), 'the body must NOT have additional properties'],
   ['a header of other responses', created({ headers: { etag: '"x"', via: '1.1 proxy' } }), 'the header etag is not documented for 201'],
 ])('%s is reported', (_what, response, violation) => {
   expect(conformance.violations('POST', '/v1/pets', response)).toEqual([violation]);

@@ -43,7 +43,7 @@ export class OpenApiConformance {
   /** @param text OpenAPI document as JSON. The default is docs/openapi.json. */
   constructor(text = readFileSync(CURRENT_DOCUMENT, 'utf8')) {
     this.ajv.addKeyword({ keyword: 'int64', validate: (_schema: unknown, value: unknown) => isInt64(value) });
-    const document = JSON.parse(text, withInt64Keyword) as OpenApi;
+    const document = JSON.parse(text, withStrictRules) as OpenApi;
     this.ajv.addSchema(document, DOCUMENT_ID);
     this.document = document;
     const responses = Object.values(document.paths)
@@ -157,10 +157,14 @@ function isInt64(value: unknown): boolean {
   return typeof value === 'bigint' ? value >= INT64_MIN && value <= INT64_MAX : Number.isSafeInteger(value);
 }
 
-/** Replaces int64 types by the keyword `int64`, since `integer` of JSON Schema rejects bigints. */
-function withInt64Keyword(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || !('type' in value) || !('format' in value)) return value;
-  if (value.format !== 'int64') return value;
+/**
+ * Replaces int64 types by the keyword `int64`, since `integer` of JSON Schema rejects bigints. Rejects undocumented members, which clients
+ * ignore, because later versions may add some.
+ */
+function withStrictRules(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('type' in value)) return value;
+  if (value.type === 'object') return { ...value, additionalProperties: false };
+  if (!('format' in value) || value.format !== 'int64') return value;
   const { type, format: _format, ...rest } = value;
   return Array.isArray(type) && type.includes('null') ? { ...rest, anyOf: [{ int64: true }, { type: 'null' }] } : { ...rest, int64: true };
 }

@@ -31,6 +31,7 @@ const bodies: Record<string, () => unknown> = {
   file: () => new StreamableFile(Buffer.from('bytes'), { type: 'image/png' }),
   stream: () => Readable.from(['by', 'tes']),
   web: () => new Blob(['bytes']).stream(),
+  inMemory: () => new StreamableFile(Buffer.alloc(SIZE)),
   large: () => new StreamableFile((file = failingAfter(SIZE)), { length: SIZE }),
   broken: () => new StreamableFile((file = failingAfter(100_000)), { length: SIZE, disposition: 'attachment' }),
 };
@@ -91,6 +92,20 @@ describe('a file', () => {
     await waitFor(() => expect(file.destroyed).toBe(true));
     expect(log.error).not.toHaveBeenCalled();
   });
+});
+
+it('files in memory that clients do not read are limited in size', async () => {
+  const port = (app.server.address() as AddressInfo).port;
+  const request = 'GET /inMemory HTTP/1.1\r\nHost: x\r\n\r\n';
+  const [first, second] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+  first.write(request);
+  await once(first, 'readable');
+  second.write(request);
+  // The app maps the error to a 503.
+  expect(String((await once(second, 'data'))[0])).toMatch(/^HTTP\/1.1 500 /);
+  first.destroy();
+  await waitFor(async () => expect((await app.inject('/inMemory')).statusCode).toBe(200));
+  second.destroy();
 });
 
 it('a shared representation has one tag per Link header', async () => {

@@ -1,9 +1,10 @@
-import { Stream } from 'node:stream';
-import { JsonText } from '@animal-store/kernel';
+import { Readable, Stream } from 'node:stream';
+import { DomainError, JsonText } from '@animal-store/kernel';
 import { StreamableFile } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
+import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 
 /** JSON text as it is sent. Concurrent requests for the same page share it. */
 export interface Representation {
@@ -19,8 +20,13 @@ declare module 'fastify' {
   }
 }
 
+/** Maximum size of all files in memory that clients have not read. A single file may be larger. */
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
+
 /** Sends the objects that handlers return as JSON with exact integers, and a JsonText unchanged. FastifyAdapter sends text and bytes. */
 export class JsonAdapter extends FastifyAdapter {
+  private unreadBytes = 0;
+
   constructor(
     server: FastifyInstance,
     private readonly log: Pick<Logger, 'error'>,
@@ -33,6 +39,8 @@ export class JsonAdapter extends FastifyAdapter {
     if (typeof body !== 'object' || body === null) return super.reply(response, body, statusCode);
     if (isBytes(body)) {
       const stream = body instanceof StreamableFile ? body.getStream() : body;
+      if (ArrayBuffer.isView(stream)) this.hold(stream.byteLength, response);
+      else if (stream instanceof Readable) this.hold(stream.readableLength, response);
       if (stream instanceof Stream) this.logErrors(stream, response);
       return super.reply(response, body, statusCode);
     }
@@ -40,6 +48,13 @@ export class JsonAdapter extends FastifyAdapter {
     // A JsonText gets the entity tag as a property: V8 frees the entries of a WeakMap only when it collects the old generation.
     response.representation = body instanceof JsonText ? body : JsonText.of(body);
     return sendJson(response, response.representation.text);
+  }
+
+  /** Counts bytes until the client has read them. */
+  private hold(bytes: number, { raw }: FastifyReply): void {
+    if (bytes > 0 && this.unreadBytes > 0 && this.unreadBytes + bytes > MAX_UNREAD_BYTES) throw new DomainError(SERVICE_UNAVAILABLE);
+    this.unreadBytes += bytes;
+    raw.on('close', () => (this.unreadBytes -= bytes));
   }
 
   /** Logs an error after which the response is incomplete. Fastify only closes the connection. Before the headers are sent, there is an error response. */
