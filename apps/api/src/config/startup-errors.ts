@@ -5,6 +5,12 @@ export class StartupError extends Error {
   override readonly name = 'StartupError';
 }
 
+/** @throws StartupError if two have the same name */
+export function assertUnique(what: string, all: readonly { readonly name: string }[]): void {
+  const duplicate = all.find(({ name }, index) => all.findIndex((other) => other.name === name) !== index);
+  if (duplicate) throw new StartupError(`Two ${what} have the name ${duplicate.name}.`);
+}
+
 export function listenError(error: unknown, variable: 'HOST' | 'ADMIN_HOST'): StartupError {
   const { message } = error as Error;
   return new StartupError(`${message}: set ${variable} and ${variable.replace('HOST', 'PORT')} to a free port of this machine.`);

@@ -27,16 +27,27 @@ import { collectSubscriptions, EventDelivery } from './event-delivery.js';
 
 const OrderPlaced = defineEvent('orders.order_placed', 'orderId', { orderId: 'int64' });
 
+class FollowOrders {
+  @OnEvent(OrderPlaced)
+  placed(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
 describe('collectSubscriptions', () => {
   @EventSubscription('first')
-  class First {}
+  class First extends FollowOrders {}
 
   @EventSubscription('second')
-  class Second {}
+  class Second extends FollowOrders {}
 
   it('returns those of all contexts', () => {
     const contexts = [{ subscriptions: [First] }, {}, { subscriptions: [Second] }];
-    expect(collectSubscriptions(contexts, { citus: false })).toMatchObject([{ name: 'first' }, { name: 'second' }]);
+    const reactions = [{ type: 'orders.order_placed' }];
+    expect(collectSubscriptions(contexts, { citus: false })).toMatchObject([
+      { name: 'first', reactions },
+      { name: 'second', reactions },
+    ]);
     expect(collectSubscriptions([{}], { citus: true })).toEqual([]);
   });
 
@@ -44,6 +55,17 @@ describe('collectSubscriptions', () => {
     const contexts = [{ subscriptions: [First, Second] }, { subscriptions: [Second] }];
     expect(() => collectSubscriptions(contexts, { citus: false })).toThrow('Two subscriptions have the name second.');
     expect(() => collectSubscriptions([{ subscriptions: [Metrics] }], { citus: false })).toThrow('Metrics must have the decorator');
+  });
+
+  it('rejects a class that handles no event, or one twice', () => {
+    class Twice extends FollowOrders {
+      @OnEvent(OrderPlaced)
+      again(): Promise<void> {
+        return this.placed();
+      }
+    }
+    expect(() => EventSubscription('none')(class None {})).toThrow('None must have a method with @OnEvent.');
+    expect(() => EventSubscription('twice')(Twice)).toThrow('Twice must handle each event in one method');
   });
 
   it('rejects distributed tables', () => {
@@ -82,7 +104,7 @@ describe('EventDelivery', () => {
       .mockResolvedValue();
 
     @EventSubscription('pets-follow-orders')
-    class FollowOrders {
+    class PetsFollowOrders {
       @OnEvent(OrderPlaced)
       placed(event: { orderId: bigint }): Promise<void> {
         return execute(event);
@@ -94,11 +116,11 @@ describe('EventDelivery', () => {
       applicationName: 'spec',
       poolSize: 3,
       persistence: [eventsPersistence],
-      subscriptions: [subscriptionOf(FollowOrders)],
+      subscriptions: [subscriptionOf(PetsFollowOrders)],
       interceptor: traceStatements(trace.getTracer('spec')),
     });
     const metrics = new Metrics();
-    const delivery = new EventDelivery(dataSource, metrics, { get: () => new FollowOrders() } as unknown as ModuleRef);
+    const delivery = new EventDelivery(dataSource, metrics, { get: () => new PetsFollowOrders() } as unknown as ModuleRef);
     delivery.onApplicationBootstrap();
     await dataSource.open();
     exporter.reset();
@@ -130,7 +152,7 @@ describe('EventDelivery', () => {
 
   it('fails the start if no module provides the class of a subscription', async () => {
     @EventSubscription('forgotten')
-    class Forgotten {}
+    class Forgotten extends FollowOrders {}
 
     const app = await NestFactory.createApplicationContext(class Root {}, { logger: false });
     const options = { url: 'postgres://nowhere', applicationName: 'spec', poolSize: 1, persistence: [] };

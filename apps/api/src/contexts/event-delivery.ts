@@ -14,7 +14,7 @@ import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationB
 import { ModuleRef } from '@nestjs/core';
 import { Metrics } from '../observability/metrics.js';
 import type { Config } from '../config/config.js';
-import { StartupError } from '../config/startup-errors.js';
+import { assertUnique, StartupError } from '../config/startup-errors.js';
 
 /**
  * Returns the subscriptions of all contexts.
@@ -25,11 +25,9 @@ export function collectSubscriptions(
   { citus }: Pick<Config, 'citus'>,
 ): readonly Subscription[] {
   const subscriptions = contexts.flatMap((each) => each.subscriptions ?? []).map(subscriptionOf);
-  const names = subscriptions.map(({ name }) => name);
-  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
-  if (duplicate !== undefined) throw new StartupError(`Two subscriptions have the name ${duplicate}.`);
-  if (citus && names.length > 0)
-    throw new StartupError(`CITUS must be off: subscriptions to events need one database server (${names.join(', ')}).`);
+  assertUnique('subscriptions', subscriptions);
+  const names = subscriptions.map(({ name }) => name).join(', ');
+  if (citus && names !== '') throw new StartupError(`CITUS must be off: subscriptions to events need one database server (${names}).`);
   return subscriptions;
 }
 

@@ -7,7 +7,7 @@ import { petsContext } from '@animal-store/pets-http';
 import { createMigratedDatabase, describeMigrations, useDatabase } from '@animal-store/test-kit';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
-import type { ModuleRef } from '@nestjs/core';
+import { ModuleRef, NestFactory } from '@nestjs/core';
 import { type Logger, pino } from 'pino';
 import { DataSource } from 'typeorm';
 import { contexts } from '../registered-contexts.js';
@@ -44,10 +44,10 @@ const job = (every: number): ScheduledJob => ({ name: 'spec', every, useCase: Wo
 const messages = (level: number) => lines.filter((line) => line['level'] === level).map(({ msg }) => msg);
 
 /** Starts the runner of a process. */
-async function start(jobs: readonly ScheduledJob[], { logger }: { readonly logger?: Logger } = {}) {
+async function start(jobs: readonly ScheduledJob[], { logger, moduleRef: given }: { logger?: Logger; moduleRef?: ModuleRef } = {}) {
   const { dataSource } = database;
   const environment = {
-    moduleRef: { get: (useCase: new () => Work) => new useCase() } as unknown as ModuleRef,
+    moduleRef: given ?? ({ get: (useCase: new () => Work) => new useCase() } as unknown as ModuleRef),
     ...{ database: dataSource, draining: new Draining(), metrics: new Metrics() },
     logger: logger ?? pino({ level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }),
   };
@@ -157,6 +157,19 @@ it('while draining, no run starts, and the end of the runner waits for the curre
   next.draining.isActive = true;
   await sleep(300);
   expect(runs).toBe(1);
+});
+
+it.each([
+  [[job(0)], 'The period of the job spec must be at least 1 ms.'],
+  [[job(1), job(2)], 'Two jobs have the name spec.'],
+])('%j prevent the start', async (jobs, reason) => {
+  await expect(start(jobs)).rejects.toThrow(reason);
+});
+
+it('a job whose use case no module provides prevents the start', async () => {
+  const app = await NestFactory.createApplicationContext(class Root {}, { logger: false });
+  await expect(start([job(1)], { moduleRef: app.get(ModuleRef) })).rejects.toThrow('Nest could not find Work element');
+  await app.close();
 });
 
 describe('a job of a context', () => {

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { Draining } from '../http/connection.js';
 import { LOGGER } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
+import { assertUnique, StartupError } from '../config/startup-errors.js';
 
 /** Maximum time between two reads of the state of a job. */
 const MAX_PAUSE_MS = 60_000;
@@ -13,6 +14,8 @@ const START_POLL_MS = 1_000;
 
 /** The token of the jobs of all contexts. */
 export const SCHEDULED_JOBS = Symbol('scheduled jobs');
+
+type UseCase = InstanceType<ScheduledJob['useCase']>;
 
 /** Runs the jobs of all contexts: each in one process of the deployment at a time, and once per period. */
 @Injectable()
@@ -29,14 +32,18 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly metrics: Metrics,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
+    assertUnique('jobs', jobs);
     for (const { name, every } of jobs) {
+      if (!(every >= 1)) throw new StartupError(`The period of the job ${name} must be at least 1 ms.`);
       metrics.jobPeriods.set({ job_name: name }, every / 1000);
       metrics.jobSuccesses.set({ job_name: name }, Date.now() / 1000);
     }
   }
 
+  /** Fails if no module provides a use case. */
   onApplicationBootstrap(): void {
-    this.loops = this.jobs.map((job) => repeat(this.stopping.signal, () => this.runIfDue(job)));
+    const runs = this.jobs.map((job) => ({ job, useCase: this.moduleRef.get(job.useCase, { strict: false }) }));
+    this.loops = runs.map(({ job, useCase }) => repeat(this.stopping.signal, () => this.runIfDue(job, useCase)));
   }
 
   /** Starts no more runs, and waits for those in progress. The database is still connected. */
@@ -46,7 +53,7 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   /** Returns the time until the next check. */
-  private async runIfDue(job: ScheduledJob): Promise<number> {
+  private async runIfDue(job: ScheduledJob, useCase: UseCase): Promise<number> {
     const { database, draining, metrics, logger } = this;
     const pauseMs = Math.min(job.every, MAX_PAUSE_MS);
     if (!database.hasOpened || draining.isActive) return Math.min(pauseMs, START_POLL_MS);
@@ -54,7 +61,7 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
       const { dueInMs, succeededAt } = await jobState(database, job);
       if (succeededAt) metrics.jobSuccesses.set({ job_name: job.name }, succeededAt.getTime() / 1000);
       if (dueInMs > 0) return Math.min(dueInMs, MAX_PAUSE_MS);
-      const hasRun = await runJob(database, job, () => this.run(job));
+      const hasRun = await runJob(database, job, () => this.run(job, useCase));
       this.isFailureReported = false;
       // After a run, the state is read again at once.
       return hasRun ? 0 : pauseMs;
@@ -67,13 +74,13 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   /** Returns whether the use case succeeded. */
-  private async run({ name: job, useCase }: ScheduledJob): Promise<boolean> {
+  private async run({ name: job }: ScheduledJob, useCase: UseCase): Promise<boolean> {
     const { metrics, logger } = this;
     const endTimer = metrics.jobDurations.startTimer({ job_name: job });
     const end = (outcome: 'success' | 'failure') => ({ job, durationMs: Math.round(1000 * endTimer({ outcome })) });
     logger.debug({ job }, 'job started');
     try {
-      await this.moduleRef.get(useCase, { strict: false }).execute();
+      await useCase.execute();
       logger.debug(end('success'), 'job succeeded');
       return true;
     } catch (error) {

@@ -18,18 +18,28 @@ export function OnEvent<Payload extends object>(event: EventDefinition<Payload>)
   ): void => {
     const handle: Reaction['handle'] = async (handler, payload) =>
       (Reflect.get(handler, name) as Method).call(handler, event.parse(payload));
-    reactions.set(prototype, [...(reactions.get(prototype) ?? []), { type: event.type, handle }]);
+    reactions.set(prototype, [...reactionsOf(prototype), { type: event.type, handle }]);
   };
 }
+
+/** Also returns those of base classes. */
+const reactionsOf = (prototype: object | null): readonly Reaction[] =>
+  prototype ? (reactions.get(prototype) ?? reactionsOf(Object.getPrototypeOf(prototype) as object | null)) : [];
 
 /**
  * Declares a class that handles events. Events whose order matters, such as `placed` and `cancelled`, belong in the same one.
  * @param ignores events that the release before this one handled. The release after this one need not name them
+ * @throws TypeError if the class handles no event, or one twice
  */
 export function EventSubscription(name: string, { ignores = [] }: { readonly ignores?: readonly EventDefinition[] } = {}) {
   return (handler: EventHandler): void => {
     const ignored = ignores.map(({ type }) => ({ type, handle: () => Promise.resolve(), isIgnored: true }));
-    subscriptions.set(handler, { name, handler, reactions: [...(reactions.get(handler.prototype as object) ?? []), ...ignored] });
+    const all = [...reactionsOf(handler.prototype as object), ...ignored];
+    const types = new Set(all.map(({ type }) => type));
+    if (types.size === 0) throw new TypeError(`${handler.name} must have a method with @OnEvent.`);
+    if (types.size < all.length)
+      throw new TypeError(`${handler.name} must handle each event in one method, and ignore no event that it handles.`);
+    subscriptions.set(handler, { name, handler, reactions: all });
   };
 }
 
