@@ -238,7 +238,8 @@ class QuotesController {
   @Get()
   async get(): Promise<void> {
     this.logger.log({ settings: this.settings, length: this.settings.QUOTES_KEY.length }, 'asked');
-    await this.dataSource.query("SELECT $1::text, 'literal'", ['parameter']);
+    const quoted = `'it''s literal', E'it\\'s literal', $q$literal$q$ AS "o'clock" -- 'tis`;
+    await this.dataSource.query(`SELECT $1::text, ${quoted}`, ['parameter']);
   }
 
   @Public()
@@ -296,7 +297,11 @@ describe('with one connection', () => {
     const logged = lines.filter((line) => line.includes('"requestId":"quote-1"')).map((line) => JSON.parse(line) as object);
     expect(logged).toEqual([
       expect.objectContaining({ level: 30, context: 'Quotes', msg: 'asked', settings: { QUOTES_NAME: 'Rex' }, length: 13 }),
-      expect.objectContaining({ sql: "SELECT $1::text, '…'", durationMs: expect.any(Number), msg: 'statement' }),
+      expect.objectContaining({
+        sql: `SELECT $1::text, '…''…', '…', '…' AS "o'clock" -- 'tis`,
+        durationMs: expect.any(Number),
+        msg: 'statement',
+      }),
       expect.objectContaining({ status: 200, msg: 'request' }),
     ]);
     expect(lines.join('')).not.toMatch(/quotes-secret|parameter|literal/);

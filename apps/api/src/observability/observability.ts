@@ -36,13 +36,16 @@ export async function startObservability(
   return { logger, metrics, tracing, interceptor: config.logSql ? logStatements(logger, traced) : traced };
 }
 
+/** Quoted names, comments and quoted values. */
+const QUOTED = /"[^"]*"|--.*|\/\*[^]*?\*\/|\bE'(?:[^'\\]|''|\\[^])*'?|'[^']*'?|(\$(?:[a-z_]\w*)?\$)[^]*?(?:\1|$)/gi;
+
 /** Logs the text and the duration of each statement of a request, without parameters, and without quoted values, which may be secrets. */
 function logStatements(logger: ServiceLogger, traced: StatementInterceptor = (_statement, run) => run()): StatementInterceptor {
   return (statement, run) => {
     const result = traced(statement, run);
     if (requestIds.getStore() === undefined) return result;
     const startedAt = performance.now();
-    const sql = statement.text.replaceAll(/'[^']*'/g, "'…'").trim();
+    const sql = statement.text.replaceAll(QUOTED, (text) => (/^(?:["-]|\/)/.test(text) ? text : "'…'")).trim();
     const log = () => logger.info({ sql, durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000 }, 'statement');
     result.then(log, log);
     return result;
