@@ -105,8 +105,12 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const metadata = (name: symbol, method: 'list' | 'create' | 'replace'): unknown =>
-  new Reflector().get(name, Object.getOwnPropertyDescriptor(ToysController.prototype, method)?.value as () => unknown);
+type Method = 'list' | 'create' | 'replace';
+const descriptorOf = (method: Method) => Object.getOwnPropertyDescriptor(ToysController.prototype, method) as PropertyDescriptor;
+const metadata = (name: symbol, method: Method): unknown => new Reflector().get(name, descriptorOf(method).value as () => unknown);
+
+@Public()
+class PublicToys {}
 
 describe('the decorators of an operation', () => {
   it('set what guards read', () => {
@@ -143,6 +147,25 @@ describe('the decorators of an operation', () => {
       [INTERNAL_EXTENSIONS.acceptedBytes]: { types: ['image/png', 'image/webp'], maxBytes: 100 },
     });
     expect(document.paths['/toys']?.get).toMatchObject({ [EXTENSIONS.scopes]: [] });
+  });
+
+  it.each([
+    [() => RateLimit({ name: 'toys', requestsPerMinute: 9 }), 'Two rate limits have the name toys.'],
+    [() => RateLimit({ name: 'default', requestsPerMinute: 9 }), 'Two rate limits have the name default.'],
+    [() => RateLimit({ name: 'new toys', requestsPerMinute: 9 }), 'must have a name in kebab-case'],
+    [() => RateLimit({ name: 'no-toys', requestsPerMinute: 0 }), 'an integer of at least 1'],
+    ...['Application/PDF', 'image/*', 'text/plain; charset=utf-8', 'pdf', ''].map(
+      (type) => [() => ReceivesBytes({ type: ['image/png', type], maxBytes: 1 }), 'must be a media type in lower case'] as const,
+    ),
+    [
+      () => Public()(ToysController.prototype, 'create', descriptorOf('create')),
+      'create must have only one of @Public and @RequireScopes.',
+    ],
+    [() => RequireScopes('toys:read')(class Toys extends PublicToys {}), undefined],
+    [() => RequireScopes('toys:read')(PublicToys), 'PublicToys must have only one of @Public and @RequireScopes.'],
+  ] as const)('%s fails: %s', (decorate, reason) => {
+    if (reason === undefined) expect(decorate).not.toThrow();
+    else expect(decorate).toThrow(reason);
   });
 
   it('document no Location of a resource without a URL', () => {

@@ -76,13 +76,19 @@ export const INTERNAL_EXTENSIONS = {
 /** The metadata of `@Public` and `@RequireScopes`. That of a handler replaces that of its class. */
 export const AUTHORIZATION = Symbol('authorization');
 
+/** Of two declarations, one would have no effect, and the route could be public by mistake. */
+const assertFirst: MethodDecorator & ClassDecorator = (target: object, key?: PropertyKey, descriptor?: PropertyDescriptor) => {
+  if (Reflect.hasOwnMetadata(AUTHORIZATION, (descriptor?.value ?? target) as object))
+    throw new TypeError(`${String(key ?? (target as Type).name)} must have only one of @Public and @RequireScopes.`);
+};
+
 /** Allows requests without an API key, which are limited per address. A route with neither this nor `@RequireScopes` rejects all requests. */
 export const Public = (): MethodDecorator & ClassDecorator =>
-  applyDecorators(SetMetadata(AUTHORIZATION, 'public'), ApiExtension(EXTENSIONS.scopes, []));
+  applyDecorators(assertFirst, SetMetadata(AUTHORIZATION, 'public'), ApiExtension(EXTENSIONS.scopes, []));
 
 /** Requires that the API key of the request has all of these scopes. */
 export const RequireScopes = (...scopes: [string, ...string[]]): MethodDecorator & ClassDecorator =>
-  applyDecorators(SetMetadata(AUTHORIZATION, scopes), ApiExtension(EXTENSIONS.scopes, scopes));
+  applyDecorators(assertFirst, SetMetadata(AUTHORIZATION, scopes), ApiExtension(EXTENSIONS.scopes, scopes));
 
 export const RATE_LIMIT = Symbol('rateLimit');
 
@@ -92,21 +98,38 @@ export interface RateLimitPolicy {
   readonly requestsPerMinute: number;
 }
 
-/** Limits the requests of each client to a route, or to all routes of a controller, in addition to the policy `default`. Public routes count addresses. */
-export const RateLimit = (policy: RateLimitPolicy): MethodDecorator & ClassDecorator =>
-  applyDecorators(SetMetadata(RATE_LIMIT, policy), ApiExtension(EXTENSIONS.rateLimit, policy));
+/** The limits by name. That of `default` is a setting. */
+const limits = new Map([['default', 0]]);
+
+/**
+ * Limits the requests of each client to a route, or to all routes of a controller, in addition to the policy `default`. Public routes count addresses.
+ * @throws TypeError if another policy with this name has a different limit, or if a value is not valid
+ */
+export function RateLimit(policy: RateLimitPolicy): MethodDecorator & ClassDecorator {
+  const { name, requestsPerMinute } = policy;
+  if ((limits.get(name) ?? requestsPerMinute) !== requestsPerMinute) throw new TypeError(`Two rate limits have the name ${name}.`);
+  if (!/^[a-z0-9-]+$/.test(name) || !Number.isInteger(requestsPerMinute) || requestsPerMinute < 1)
+    throw new TypeError(`The rate limit ${name} must have a name in kebab-case, and an integer of at least 1 as requestsPerMinute.`);
+  limits.set(name, requestsPerMinute);
+  return applyDecorators(SetMetadata(RATE_LIMIT, policy), ApiExtension(EXTENSIONS.rateLimit, policy));
+}
 
 export interface AcceptedBytes {
   readonly types: readonly string[];
   readonly maxBytes: number;
 }
 
+/** Other types would reject every body. */
+const MEDIA_TYPE = /^[a-z]+\/[a-z0-9][a-z0-9.+_-]*$/;
+
 /**
  * Receives a body of bytes, such as a PDF, instead of JSON: `@Body() pdf: Buffer`. It is read after the guards have accepted the request.
  * @param type the accepted media types, such as `application/pdf`
  */
-export function ReceivesBytes({ type, maxBytes }: { type: string | readonly string[]; maxBytes: number }): MethodDecorator {
+export function ReceivesBytes({ type, maxBytes }: { type: string | readonly [string, ...string[]]; maxBytes: number }): MethodDecorator {
   const acceptedBytes: AcceptedBytes = { types: [type].flat(), maxBytes };
+  if (!acceptedBytes.types.every((each) => MEDIA_TYPE.test(each)))
+    throw new TypeError('The type of @ReceivesBytes must be a media type in lower case without parameters, such as application/pdf.');
   return applyDecorators(
     ExtendRouteConfig({ acceptedBytes }),
     ApiConsumes(...acceptedBytes.types),

@@ -370,17 +370,5 @@ describe('rate limits', () => {
         expect(await send(guard, Orders, 'list')).toMatchObject({ error: 'rate_limited', retryAfter });
       now.mockRestore();
     });
-
-    it('with the name of one with a different limit is an error', async () => {
-      class More {
-        @RateLimit({ name: 'orders', requestsPerMinute: 4 })
-        list() {
-          return undefined;
-        }
-      }
-      const guard = guardWith(9);
-      await send(guard, Orders, 'list');
-      expect((await send(guard, More, 'list')).error).toBe('Error: Two rate limits have the name orders.');
-    });
   });
 });

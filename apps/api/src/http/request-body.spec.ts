@@ -217,9 +217,13 @@ describe('a body of bytes', () => {
     expect(received([await receive()])).toBe('invalid_request');
   });
 
-  it('with a limit above three quarters of the maximum prevents the start', () => {
-    const config = { acceptedBytes: { types: TYPES, maxBytes: 72 * KIB + 1 } };
-    expect(() => server.post('/large', { config }, () => '')).toThrow('maxBytes of @ReceivesBytes at /large must be at most 73728.');
+  it.each([
+    ['POST', 72 * KIB + 1, 'maxBytes of @ReceivesBytes at /large must be from 1 to 73728.'],
+    ['POST', 0, 'maxBytes of @ReceivesBytes at /large must be from 1 to 73728.'],
+    ['GET', 1, '@ReceivesBytes at /large must not be on a GET route, which has no body.'],
+  ])('%s with at most %i bytes prevents the start', (method, maxBytes, reason) => {
+    const route = { method, url: '/large', config: { acceptedBytes: { types: TYPES, maxBytes } }, handler: () => '' };
+    expect(() => server.route(route)).toThrow(reason);
   });
 });
 

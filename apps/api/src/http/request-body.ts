@@ -58,8 +58,10 @@ export function receiveBodies(server: FastifyInstance, shed: Pick<ShedRequests, 
   server.addHook('onRoute', (route) => {
     const accepted = route.config?.acceptedBytes;
     if (!accepted) return;
-    if (accepted.maxBytes > maxBytes * SHARE_OF_BYTES)
-      throw new Error(`maxBytes of @ReceivesBytes at ${route.url} must be at most ${String(maxBytes * SHARE_OF_BYTES)}.`);
+    if (route.method === 'GET') throw new Error(`@ReceivesBytes at ${route.url} must not be on a GET route, which has no body.`);
+    const most = maxBytes * SHARE_OF_BYTES;
+    if (!(accepted.maxBytes >= 1 && accepted.maxBytes <= most))
+      throw new Error(`maxBytes of @ReceivesBytes at ${route.url} must be from 1 to ${String(most)}.`);
     route.onRequest = [route.onRequest ?? []].flat().concat((request, _reply, done) => {
       request.acceptedBytes = accepted;
       done();

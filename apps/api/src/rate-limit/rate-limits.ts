@@ -71,15 +71,11 @@ export class RateLimits implements OnApplicationBootstrap, OnApplicationShutdown
     return limit;
   }
 
-  /**
-   * Returns the limit of a policy, or undefined if there are no limits.
-   * @throws Error if another policy with this name has a different limit
-   */
+  /** Returns the limit of a policy, or undefined if there are no limits. */
   limitOfPolicy({ name, requestsPerMinute }: RateLimitPolicy): ClientLimit | undefined {
     if (this.options.rateLimit === 0) return undefined;
     const limit = this.policies.get(name) ?? new ClientLimit(name, requestsPerMinute, this.createCounter(`policies:${name}`));
     this.policies.set(name, limit);
-    if (limit.rateLimit !== requestsPerMinute) throw new Error(`Two rate limits have the name ${name}.`);
     return limit;
   }
 

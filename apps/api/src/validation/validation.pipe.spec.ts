@@ -1,7 +1,8 @@
-import { MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-kit';
+import { MayBeAbsent, QueryInteger, ReceivesBytes, Rule } from '@animal-store/http-kit';
 import { DomainError, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import type { ModulesContainer } from '@nestjs/core';
 import fc from 'fast-check';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
 import { guardContext } from '../http/testing/guard-context.js';
@@ -105,6 +106,33 @@ describe('a query string', () => {
 describe('a handler whose parameter has no rules', () => {
   it.each([undefined, Object, Undeclared])('fails instead of accepting everything (%s)', (metatype) => {
     expect(() => pipe.transform({ bytes: Buffer.from('{}') }, { type: 'body', metatype })).toThrow('needs a class with validation rules');
+  });
+
+  class Unreceived {
+    add(@Body() _file: Buffer): void {}
+  }
+
+  class Unread {
+    @ReceivesBytes({ type: 'image/png', maxBytes: 1 })
+    add(): void {}
+  }
+
+  class Anything {
+    add(@Body() _body: unknown): void {}
+  }
+
+  class Named {
+    list(@Query('name') _name: string): void {}
+  }
+
+  it.each([
+    [Unreceived, 'Unreceived.add: a Buffer is the type of the @Body() of a route with @ReceivesBytes, and of no other.'],
+    [Unread, 'Unread.add: a Buffer is the type of the @Body() of a route with @ReceivesBytes, and of no other.'],
+    [Anything, 'Anything.add: a body parameter needs a class with validation rules as its type.'],
+    [Named, 'Named.list: a query parameter needs a class with validation rules as its type.'],
+  ])('prevents the start: %s', (metatype, reason) => {
+    const modules = new Map([['', { controllers: new Map([['', { metatype }]]) }]]) as unknown as ModulesContainer;
+    expect(() => new ValidationPipe(modules).onModuleInit()).toThrow(reason);
   });
 
   it('is accepted if it is a path parameter', () => {

@@ -46,14 +46,14 @@ export class ValidationPipe implements PipeTransform, OnModuleInit {
   onModuleInit(): void {
     const scanner = new MetadataScanner();
     for (const { metatype } of [...this.modules.values()].flatMap(({ controllers }) => [...controllers.values()])) {
-      for (const method of scanner.getAllMethodNames(metatype?.prototype as object)) {
-        for (const source of ['body', 'query'] as const)
-          for (const dto of dtosOf(metatype as Type, method, source)) {
-            const isOfBytes = source === 'body' && receivesBytes(metatype as Type, method);
-            if (isOfBytes !== (dto === Buffer))
-              throw new Error(`${method}: a Buffer is the type of the @Body() of a route with @ReceivesBytes.`);
-            if (!isOfBytes) compiledDto(dto, source);
-          }
+      const controller = metatype as Type;
+      for (const method of scanner.getAllMethodNames(controller.prototype as object)) {
+        const where = `${controller.name}.${method}: `;
+        const bodies = dtosOf(controller, method, 'body');
+        if (receivesBytes(controller, method) !== bodies.includes(Buffer))
+          throw new Error(`${where}a Buffer is the type of the @Body() of a route with @ReceivesBytes, and of no other.`);
+        for (const dto of bodies) if (dto !== Buffer) compiledDto(dto, 'body', where);
+        for (const dto of dtosOf(controller, method, 'query')) compiledDto(dto, 'query', where);
       }
     }
   }
@@ -92,9 +92,9 @@ function receivesBytes(controller: Type, method: string): boolean {
 }
 
 /** @throws Error if the parameter's type has no validation rules, or an asynchronous one */
-function compiledDto(metatype: Type | undefined, source: Source): CompiledDto {
+function compiledDto(metatype: Type | undefined, source: Source, where = ''): CompiledDto {
   const compiled = metatype && CompiledDto.of(metatype);
-  if (!compiled) throw new Error(`A ${source} parameter needs a class with validation rules as its type.`);
+  if (!compiled) throw new Error(`${where}a ${source} parameter needs a class with validation rules as its type.`);
   return compiled;
 }
 
