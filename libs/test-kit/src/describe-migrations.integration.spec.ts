@@ -140,8 +140,9 @@ describe('changes of a schema', () => {
   beforeEach(async () => {
     await dataSource.query('DROP SCHEMA IF EXISTS shop CASCADE');
     await dataSource.query('CREATE SCHEMA shop');
+    await dataSource.query(`CREATE TYPE shop.state AS ENUM ('new', 'sold')`);
     await dataSource.query(`CREATE TABLE shop.orders (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, size integer,
-    label varchar(10) NOT NULL DEFAULT '', token uuid)`);
+    label varchar(10) NOT NULL DEFAULT '', token uuid, state shop.state)`);
   });
 
   afterAll(async () => {
@@ -186,7 +187,11 @@ describe('changes of a schema', () => {
   it.each([
     ['CREATE INDEX sizes ON shop.orders (size)', ['sizes is not created CONCURRENTLY, so writes wait']],
     ['CREATE UNIQUE INDEX CONCURRENTLY sizes ON shop.orders (lower(label))', [`sizes ${VIOLATED}`]],
-    ['DROP TABLE shop.orders', ['id', 'label', 'size', 'token'].map((column) => `${column} is dropped or renamed`)],
+    [
+      `ALTER TYPE shop.state RENAME VALUE 'sold' TO 'gone'`,
+      ['state has the type shop.state of new, gone instead of shop.state of new, sold'],
+    ],
+    ['DROP TABLE shop.orders', ['id', 'label', 'size', 'state', 'token'].map((column) => `${column} is dropped or renamed`)],
   ])('%s breaks the previous release', async (statement, changes) => {
     expect(await changesOf(statement)).toEqual(changes.map((text) => `shop.orders.${text}`));
   });
@@ -198,6 +203,7 @@ describe('changes of a schema', () => {
     ['ALTER TABLE shop.orders ALTER label TYPE varchar(20)'],
     ['CREATE TABLE shop.lines (id bigint NOT NULL UNIQUE REFERENCES shop.orders, note text NOT NULL CHECK (note > $$$$))'],
     ['CREATE INDEX CONCURRENTLY sizes ON shop.orders (size)'],
+    [`ALTER TYPE shop.state ADD VALUE 'lost' BEFORE 'sold'`],
     ['ALTER TABLE shop.orders ADD CHECK (size IS NOT NULL) NOT VALID', 'ALTER TABLE shop.orders VALIDATE CONSTRAINT orders_size_check'],
   ])('%s does not break the previous release', async (...statements) => {
     const prepared = ['shop.orders.orders_size_check is new, and writes of the previous release can violate it'];
@@ -208,10 +214,14 @@ describe('changes of a schema', () => {
     'UPDATE shop.orders SET size = 1',
     ' delete from shop.orders WHERE size = 0',
     'WITH old AS (SELECT 1) UPDATE shop.orders SET size = 1',
+    'ALTER TABLE shop.orders ADD note text; UPDATE ONLY shop.orders AS o SET note = label',
+    '-- all\nDO $$ BEGIN DELETE FROM shop.orders; END $$',
+    'TRUNCATE shop.orders',
   ])('%s has no limit', (statement) => {
     const trigger = 'CREATE TRIGGER t BEFORE UPDATE ON shop.orders FOR EACH ROW EXECUTE FUNCTION f()';
+    const body = 'CREATE FUNCTION f() RETURNS trigger AS $f$ BEGIN UPDATE shop.orders SET size = 1; END $f$';
     const range = 'UPDATE shop.orders SET size = 1 WHERE size IS NULL AND id BETWEEN $1 AND $2';
-    expect(unlimitedChanges([trigger, statement, range])).toEqual([statement]);
+    expect(unlimitedChanges([trigger, body, statement, range])).toEqual([statement]);
   });
 
   it('lists require an index on each combination of filters, the column of the order, and the identifier', async () => {

@@ -39,7 +39,8 @@ const columnsAt = (numbers: string) => `ARRAY(SELECT ${TABLE} || '.' || quote_id
 
 /** Parameter: the schema. */
 const READ_COLUMNS = `
-  SELECT ${TABLE} || '.' || quote_ident(attname) AS name, ${TABLE} AS "table", format_type(atttypid, atttypmod) AS type,
+  SELECT ${TABLE} || '.' || quote_ident(attname) AS name, ${TABLE} AS "table", format_type(atttypid, atttypmod)
+      || (SELECT coalesce(' of ' || string_agg(enumlabel, ', ' ORDER BY enumsortorder), '') FROM pg_enum WHERE enumtypid = atttypid) AS type,
     attnotnull AS "isRequired", pg_relation_filenode(pg_class.oid)::text AS file,
     CASE WHEN attidentity <> '' OR attgenerated <> '' THEN 'GENERATED' ELSE pg_get_expr(adbin, adrelid) END AS "default"
   FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
@@ -123,6 +124,8 @@ export async function breakingChanges(dataSource: DataSource, { before, after, s
 
 /** Whether a text of the previous type fits, and PostgreSQL does not read the rows. */
 function isWider(type: string, previous: string): boolean {
+  const [values, previousValues] = [type, previous].map((text) => new Set(text.split(/ of |, /)));
+  if (previousValues && previousValues.size > 1) return values?.isSupersetOf(previousValues) ?? false;
   const [length, previousLength] = [type, previous].map((text) => /^character varying\((\d+)\)$/.exec(text)?.[1]);
   if (previousLength === undefined) return false;
   return length === undefined ? /^(?:text|character varying)$/.test(type) : Number(length) > Number(previousLength);
@@ -141,7 +144,11 @@ async function rejectsDefaults(dataSource: DataSource, { expression }: Rule, col
   return row?.violated === true;
 }
 
-/** Returns the UPDATE and DELETE statements without a range, which lock all their rows until they end, and start again after a failure. */
+const CHANGE = /\b(?:UPDATE\s+(?:ONLY\s+)?[\w."]+(?:\s+(?:AS\s+)?\w+)?\s+SET|DELETE\s+FROM|TRUNCATE|MERGE\s+INTO)\b/i;
+/** Only that of DO runs in the migration. */
+const BODY = /(?<!\bDO\s+)(\$\w*\$)[^]*?\1/gi;
+
+/** Returns the changes of rows without a range, which lock all their rows until they end, and start again after a failure. */
 export function unlimitedChanges(statements: readonly string[]): string[] {
-  return statements.filter((text) => /^\s*(?:WITH\b[^]*\b)?(?:UPDATE|DELETE\s+FROM)\s/i.test(text) && !/\bBETWEEN\b/i.test(text));
+  return statements.filter((text) => CHANGE.test(text.replaceAll(BODY, '')) && !/\bBETWEEN\b/i.test(text));
 }
