@@ -36,6 +36,8 @@ describe('the names of a context', () => {
     ['stock', 'Item', 'the singular "Item" must be in kebab-case'],
     ['apps', 'app', 'apps is a reserved name of the workspace'],
     ['information-schema', 'view', 'is a reserved name of the workspace'],
+    ['references', 'reference', 'references is a reserved name of the workspace'],
+    ['customers', 'client', 'client is a reserved name of the workspace'],
     ['pg-orders', 'pg-order', 'pg_orders is reserved in PostgreSQL'],
     ['classes', 'class', 'class is a reserved word of TypeScript'],
     ['export', 'part', 'export is a reserved word of TypeScript'],

@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { contexts } from '@animal-store/api/contexts';
 import { defaultErrorBody } from '@animal-store/api/errors';
 import { createOpenApiText } from '@animal-store/api/openapi';
 import { PRECONDITION_FAILED, PRECONDITION_REQUIRED } from '@animal-store/kernel';
@@ -131,13 +132,14 @@ describe('the error codes', () => {
   });
 });
 
-it('the guide to authentication lists the operations of each scope', async () => {
+it('the guide to authentication lists the operations of each scope, which keys can have', async () => {
   const guide = readFileSync(join(WORKSPACE, 'docs/guides/authentication.md'), 'utf8');
   const listed = [...guide.matchAll(/^- `([a-z-]+:[a-z-]+)`: (.+)$/gm)].flatMap(([, scope = '', names = '']) =>
     [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => `${scope} ${name}`),
   );
-  const expected = operationsOf(await textWith()).flatMap(({ id, scopes }) => scopes.map((scope) => `${scope} ${id}`));
-  expect(listed.sort()).toEqual(expected.sort());
+  const operations = operationsOf(await textWith());
+  expect(listed.sort()).toEqual(operations.flatMap(({ id, scopes }) => scopes.map((scope) => `${scope} ${id}`)).sort());
+  expect(contexts.flatMap(({ scopes = [] }) => scopes)).toEqual(expect.arrayContaining(operations.flatMap(({ scopes }) => scopes)));
 });
 
 const CONFIG = join(WORKSPACE, 'tools/checks/contexts/redocly.yaml');
