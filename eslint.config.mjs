@@ -10,23 +10,21 @@ import tseslint from 'typescript-eslint';
 const LAYERS = {
   kernel: [],
   contract: ['kernel'],
-  settings: [],
-  'http-kit': ['kernel', 'settings'],
+  'http-kit': ['kernel'],
   platform: ['kernel'],
   local: ['kernel'],
   client: ['client'],
   domain: ['kernel'],
   application: ['kernel', 'contract', 'domain'],
-  infrastructure: ['kernel', 'contract', 'domain', 'application', 'platform', 'settings'],
-  http: ['kernel', 'contract', 'domain', 'application', 'http-kit', 'settings'],
+  infrastructure: ['kernel', 'contract', 'domain', 'application', 'platform'],
+  http: ['kernel', 'contract', 'domain', 'application', 'http-kit'],
   'test-kit': ['kernel', 'platform', 'local'],
-  app: ['kernel', 'contract', 'http-kit', 'settings', 'platform', 'domain', 'application', 'infrastructure', 'http'],
+  app: ['kernel', 'contract', 'http-kit', 'platform', 'domain', 'application', 'infrastructure', 'http'],
   e2e: ['local', 'client', 'test-kit', 'e2e'],
   tool: [
     'kernel',
     'contract',
     'http-kit',
-    'settings',
     'platform',
     'local',
     'client',
@@ -51,7 +49,7 @@ const EXTRA_IN_DEFINITIONS = { 'http-kit': ['platform'] };
 const EXTRA_IN_CLI = { app: ['app', 'local'] };
 const EXTRA_IN_EXAMPLES = { app: ['app'] };
 
-/** The business rules, and the client, which also runs in browsers: they import neither npm packages nor Node.js. */
+/** The business rules, and the client, which also runs in browsers: they import neither npm packages nor Node.js, nor settings, which are for adapters and controllers. */
 const PURE_PROJECTS = ['libs/kernel', 'libs/client', '{libs,examples}/*/{contract,domain,application}', 'examples/*/client'];
 
 /** The folders of the API, from the inside out. Each may import the folders before it, and no file outside the folders. */
@@ -135,8 +133,8 @@ const STATIC_LOCAL_POSTGRES = {
   message: 'Import it dynamically, because the deployed tool does not contain it.',
 };
 const packagesExcept = (allowed) => ({
-  regex: String.raw`^(?!${[String.raw`\.{1,2}/`, '@animal-store/', ...allowed.map((name) => `${name}$`)].join('|')})`,
-  message: 'This layer must not import npm packages or Node.js modules.',
+  regex: String.raw`^(?!${[String.raw`\.{1,2}/(?!settings/)`, '@animal-store/(?!kernel/settings$)', ...allowed.map((name) => `${name}$`)].join('|')})`,
+  message: 'This layer must not import npm packages, Node.js modules or settings.',
 });
 const isFile = (name) => name.endsWith('.ts');
 const pathOf = (name) => (isFile(name) ? String.raw`${name.slice(0, -'.ts'.length)}\.js$` : `${name}/`);
@@ -223,6 +221,7 @@ export default defineConfig(
   ...ORDERED_FOLDERS.flatMap(orderOfFolders),
   {
     files: PURE_PROJECTS.map((root) => `${root}/**/*.ts`),
+    ignores: ['libs/kernel/src/settings/**'],
     rules: {
       'no-restricted-globals': ['error', ...NODE_GLOBALS.map((name) => ({ name, message: 'This layer must not use Node.js globals.' }))],
       ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, packagesExcept([])),

@@ -1,5 +1,5 @@
 import type { Job, Persistence } from '@animal-store/database';
-import type { SettingsClass } from '@animal-store/settings';
+import type { SettingsClass } from '@animal-store/kernel/settings';
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 

@@ -40,9 +40,11 @@ const VIOLATIONS: readonly (readonly [file: string, code: string, message: strin
   ['libs/database/src/statements/x.ts', from('../batching/x.js'), 'In the database library, statements may only import'],
   ['apps/cli/src/x.ts', library('local-postgres'), 'Import it dynamically'],
   ...['kernel', 'client', 'pets/contract', 'pets/domain', 'access/application', 'planted/domain'].map(
-    (name) => [`libs/${name}/src/x.ts`, from('typeorm'), 'must not import npm packages or Node.js modules'] as const,
+    (name) => [`libs/${name}/src/x.ts`, from('typeorm'), 'must not import npm packages, Node.js modules or settings'] as const,
   ),
-  ['libs/pets/domain/src/x.spec.ts', from('node:fs'), 'must not import npm packages or Node.js modules'],
+  ['libs/pets/domain/src/x.spec.ts', from('node:fs'), 'must not import npm packages, Node.js modules or settings'],
+  ['libs/pets/application/src/x.ts', library('kernel/settings'), 'must not import npm packages, Node.js modules or settings'],
+  ['libs/kernel/src/x.ts', from('./settings/validators.js'), 'must not import npm packages, Node.js modules or settings'],
   ['libs/kernel/src/x.ts', load('node:fs'), 'must not use dynamic imports'],
   ['libs/pets/domain/src/x.ts', 'export const x = process;\n', 'must not use Node.js globals'],
   ['libs/kernel/src/x.ts', 'export const x = /^(?:a+)+$/;\n', 'exponential backtracking'],

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readSecret } from '@animal-store/database';
 import { PublicUrl } from '@animal-store/http-kit';
-import { integer, secret, Settings, text } from '@animal-store/settings';
+import { integer, secret, Settings, text } from '@animal-store/kernel/settings';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from './config.js';
 import { describeIgnored } from './ignored-variables.js';

@@ -1,6 +1,6 @@
 import { readCertificates, readSecret, type SecretUrl } from '@animal-store/database';
 import type { Context } from '@animal-store/http-kit';
-import { secret, type SettingsClass, type Variable, type Variables } from '@animal-store/settings';
+import { secret, type SettingsClass, type Variable, type Variables } from '@animal-store/kernel/settings';
 import { type CleanedEnv, customCleanEnv } from 'envalid';
 import { StartupError } from './startup-errors.js';
 import * as valid from './validators.js';

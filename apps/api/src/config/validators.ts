@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import { isKeyEnvironment, KEY_ENVIRONMENT_RULE } from '@animal-store/access-domain';
 import { parseDatabaseUrl, splitUrls } from '@animal-store/database';
-import { integer, parseHttpUrl, validator } from '@animal-store/settings';
+import { integer, parseHttpUrl, validator } from '@animal-store/kernel/settings';
 import ipaddr from 'ipaddr.js';
 
-export * from '@animal-store/settings';
+export * from '@animal-store/kernel/settings';
 
 /** Labels of letters, digits, hyphens and underscores. The last one is not a number: names such as `0` and `127.1` mean IPv4 addresses. */
 const HOST_NAME = /^(?:[\w-]{1,63}\.)*(?!(?:\d+|0x[\da-f]*)\.?$)[\w-]{1,63}\.?$/i;

@@ -3,7 +3,7 @@ import { defineContext, Public } from '@animal-store/http-kit';
 import { defineEvent } from '@animal-store/kernel';
 import { TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { secret, Settings, text } from '@animal-store/settings';
+import { secret, Settings, text } from '@animal-store/kernel/settings';
 import { Controller, Get, Injectable, Logger, Module, Post } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { Client } from 'pg';

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { httpUrl, secret, Settings, text } from '@animal-store/settings';
+import { httpUrl, secret, Settings, text } from '@animal-store/kernel/settings';
 import { parseDocument } from 'yaml';
 import { listFiles, readText, ROOT, workspaceFiles } from '@animal-store/checks/workspace';
 import { renderDocuments } from './documents.js';
