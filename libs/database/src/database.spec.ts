@@ -69,7 +69,7 @@ it('initialize() leaves no connection open if the first statement of TypeORM fai
 
 describe('an interceptor', () => {
   const ECHO = new PreparedStatement('echo', 'SELECT value FROM unnest($1::text[]) AS given (value)', ([value]: [string]) => value);
-  const echoed = { name: 'echo', text: ECHO.text, values: ['{"a","b"}'] };
+  const echoed = { name: 'echo', batchSize: 2, text: ECHO.text, values: ['{"a","b"}'] };
 
   let database: TestDatabase;
   let dataSource: Database;

@@ -5,7 +5,7 @@ import { DatabaseClient, RESPONSE_MS, withOwnConnection } from './connection/dat
 import { DatabasePool, type DatabasePoolConfig } from './connection/database-pool.js';
 import { formatServer, type SecretUrl } from './connection/database-url.js';
 import { durabilityRisk } from './connection/session-settings.js';
-import type { StatementInterceptor, StatementObserver } from './connection/statement.js';
+import type { StatementInterceptor } from './connection/statement.js';
 import type { Deployment } from './persistence.js';
 import { Replicas } from './replicas/replicas.js';
 import { registerSubscriptions } from './statements/publication.js';
@@ -36,8 +36,7 @@ export interface DatabaseOptions extends Deployment {
    * the role applies.
    */
   readonly statementTimeoutMs?: number;
-  readonly observer?: StatementObserver | undefined;
-  /** Runs all statements, for example in a span. */
+  /** Runs all statements, for example in a span, or to measure them. */
   readonly interceptor?: StatementInterceptor | undefined;
 }
 
@@ -53,14 +52,14 @@ export class Database extends DataSource {
   private readonly waiting: ((database: this) => void)[] = [];
 
   constructor(readonly settings: DatabaseOptions) {
-    const { url, persistence, observer, interceptor } = settings;
+    const { url, persistence, interceptor } = settings;
     super({
       type: 'postgres',
       // TypeORM calls `new Pool()`. By default, it loads `pg` from node_modules, which a bundle does not have.
       driver: {
         ...pg,
         Pool: function () {
-          return new DatabasePool({ ...poolConfig(settings, url), observer, interceptor });
+          return new DatabasePool({ ...poolConfig(settings, url), interceptor });
         },
       },
       // The pool replaces lost idle connections. Errors of busy connections reject their statements.

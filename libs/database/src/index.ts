@@ -7,7 +7,7 @@ export { formatServer, parseDatabaseUrl, readCertificates, readSecret, type Secr
 export { isDatabaseUnavailable } from './connection/error-meaning.js';
 export { repeat, retryRead } from './connection/retry.js';
 export { durabilityRisk } from './connection/session-settings.js';
-export type { Statement, StatementInterceptor, StatementObserver } from './connection/statement.js';
+export type { Statement, StatementInterceptor } from './connection/statement.js';
 
 // statements: prepared statements, and calls that share one.
 export { Batcher } from './statements/batcher.js';
@@ -17,7 +17,7 @@ export * from './statements/constraint-errors.js';
 export { type ReplicaObserver, type Replicas } from './replicas/replicas.js';
 
 // batching: the repository of the hot path, and idempotency keys.
-export { BatchedRepository, type EntityWithId, type Filter, type InsertOnceResult, type NewRow } from './batching/batched-repository.js';
+export { BatchedRepository, type EntityWithId, type Filter, type NewRow } from './batching/batched-repository.js';
 export { ExpireIdempotencyKeys, IdempotencyKeyEntity } from './batching/idempotency-keys.js';
 export * from './batching/run-once.js';
 

@@ -13,7 +13,7 @@ export class DatabaseModule implements OnApplicationShutdown {
   constructor(@Inject(Database) private readonly database: Database) {}
 
   static forRoot(config: Config, contexts: readonly Context[], observability: Observability): DynamicModule {
-    const { logger, metrics, interceptor } = observability;
+    const { logger, interceptor } = observability;
     const database = new Database({
       url: config.databaseUrl,
       replicaUrls: config.databaseReplicaUrls,
@@ -25,7 +25,6 @@ export class DatabaseModule implements OnApplicationShutdown {
       citus: config.citus,
       persistence: contexts.map(({ persistence }) => persistence),
       subscriptions: collectSubscriptions(contexts, config),
-      observer: metrics,
       interceptor,
     });
     observe(database, observability);

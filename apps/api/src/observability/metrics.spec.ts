@@ -57,6 +57,24 @@ it('a subscription that has been forgotten has no metrics any more', async () =>
     expect(await samplesOf(`event_subscription_${name}`)).toEqual([`{subscription="stock"} ${String(value)}`]);
 });
 
+it('measures prepared statements, whether they succeed or fail', async () => {
+  const config = { logSql: false, otelExporterOtlpEndpoint: undefined, otelTracesSamplerArg: 1 };
+  const { metrics: measured, interceptor } = await startObservability(config, createLogger('silent'));
+  const now = jest.spyOn(performance, 'now');
+  for (const ms of [1_000, 3_500, 10, 20]) now.mockReturnValueOnce(ms);
+  await interceptor({ name: 'pick', batchSize: 3, text: 'SELECT' }, () => Promise.resolve());
+  await expect(interceptor({ name: 'pick', batchSize: 2, text: 'SELECT' }, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  await interceptor({ text: 'SELECT 1' }, () => Promise.resolve());
+  const text = await measured.registry.metrics();
+  for (const [name, sum] of [
+    ['duration_seconds', 2.51],
+    ['batch_size', 5],
+  ]) {
+    expect(text).toContain(`database_statement_${name}_sum{statement="pick"} ${String(sum)}\n`);
+    expect(text).toContain(`database_statement_${name}_count{statement="pick"} 2\n`);
+  }
+});
+
 it('counts dropped log lines without adding them again at each scrape', async () => {
   const output = { write: () => undefined, dropped: 0 };
   const config = { logSql: false, otelExporterOtlpEndpoint: undefined, otelTracesSamplerArg: 1 };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { StatementObserver, SubscriptionStatus } from '@animal-store/database';
+import type { SubscriptionStatus } from '@animal-store/database';
 import { Counter, Gauge, Histogram, register, Registry } from 'prom-client';
 
 /** Replaced by the bundler in write-bundle.ts. */
@@ -13,7 +13,7 @@ const JOB_BUCKETS_S = [0.01, 0.1, 1, 10, 60, 300, 1800];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 /** The Prometheus metrics of this process. docs/operations.md explains the most important ones. */
-export class Metrics implements StatementObserver {
+export class Metrics {
   readonly registry = new Registry();
 
   readonly requestDurations = this.histogram(

@@ -12,7 +12,7 @@ export interface Observability {
   /** Undefined if no collector is configured. */
   readonly tracing: Tracing | undefined;
   /** The `interceptor` of a Database. */
-  readonly interceptor: StatementInterceptor | undefined;
+  readonly interceptor: StatementInterceptor;
 }
 
 /** Starts tracing if a collector is configured. Otherwise, the OpenTelemetry SDK is not loaded. */
@@ -32,17 +32,30 @@ export async function startObservability(
     },
   });
   const tracing = endpoint === undefined ? undefined : new (await import('./tracing.js')).Tracing(endpoint, sampledShare, logger);
-  const traced = tracing?.interceptor;
-  return { logger, metrics, tracing, interceptor: config.logSql ? logStatements(logger, traced) : traced };
+  const traced = tracing?.interceptor ?? ((_statement, run) => run());
+  return { logger, metrics, tracing, interceptor: measureStatements(metrics, config.logSql ? logStatements(logger, traced) : traced) };
+}
+
+/** Measures prepared statements, whether they succeed or fail, from the wait for a connection to the last row. */
+function measureStatements(metrics: Metrics, intercept: StatementInterceptor): StatementInterceptor {
+  return (statement, run) => {
+    const { name, batchSize = 1 } = statement;
+    const startedAt = performance.now();
+    const result = intercept(statement, run);
+    if (name === undefined) return result;
+    const measure = () => metrics.executed(name, (performance.now() - startedAt) / 1000, batchSize);
+    result.then(measure, measure);
+    return result;
+  };
 }
 
 /** Quoted names, comments and quoted values. */
 const QUOTED = /"[^"]*"|--.*|\/\*[^]*?\*\/|\bE'(?:[^'\\]|''|\\[^])*'?|'[^']*'?|(\$(?:[a-z_]\w*)?\$)[^]*?(?:\1|$)/gi;
 
 /** Logs the text and the duration of each statement of a request, without parameters, and without quoted values, which may be secrets. */
-function logStatements(logger: ServiceLogger, traced: StatementInterceptor = (_statement, run) => run()): StatementInterceptor {
+function logStatements(logger: ServiceLogger, intercept: StatementInterceptor): StatementInterceptor {
   return (statement, run) => {
-    const result = traced(statement, run);
+    const result = intercept(statement, run);
     if (requestIds.getStore() === undefined) return result;
     const startedAt = performance.now();
     const sql = statement.text.replaceAll(QUOTED, (text) => (/^(?:["-]|\/)/.test(text) ? text : "'…'")).trim();

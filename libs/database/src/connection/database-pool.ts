@@ -2,26 +2,23 @@ import type { Client, PoolClient, PoolConfig } from 'pg';
 import type { DatabaseClientConfig } from './database-client.js';
 import { isSessionUsable } from './error-meaning.js';
 import { type ConnectCallback, PgPool } from './pg-internals.js';
-import type { Executor, StatementInterceptor, StatementObserver } from './statement.js';
+import type { Executor, StatementInterceptor } from './statement.js';
 
 /** Number of connections that stay open while they are idle: for two reads, an insert and a job. */
 const KEPT_CONNECTIONS = 4;
 
 /** Everything else is passed to each `DatabaseClient`. */
 export interface DatabasePoolConfig extends Omit<PoolConfig, keyof DatabaseClientConfig>, Partial<DatabaseClientConfig> {
-  readonly observer?: StatementObserver | undefined;
   readonly interceptor?: StatementInterceptor | undefined;
 }
 
 /** A pool that keeps its connections after errors of statements, and closes those that cannot be used again. */
 export class DatabasePool extends PgPool implements Executor {
-  readonly observer: StatementObserver | undefined;
   readonly interceptor: StatementInterceptor | undefined;
 
-  constructor({ observer, interceptor, ...config }: DatabasePoolConfig) {
+  constructor({ interceptor, ...config }: DatabasePoolConfig) {
     // These connections stay open, so that a request after a pause does not wait for a new one, and they need no timer per statement.
     super({ ...config, min: KEPT_CONNECTIONS });
-    this.observer = observer;
     this.interceptor = interceptor;
   }
 

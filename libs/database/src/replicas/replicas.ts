@@ -68,10 +68,6 @@ export class Replicas implements Executor {
     for (const { pool } of pools) pool.on('error', () => undefined);
   }
 
-  get observer(): Executor['observer'] {
-    return this.primary().observer;
-  }
-
   get interceptor(): Executor['interceptor'] {
     return this.primary().interceptor;
   }

@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Pool } from 'pg';
 import { Database, type DatabaseOptions } from '../database.js';
 import type { DatabasePool } from '../connection/database-pool.js';
 import { elementOf, PreparedStatement } from './prepared-statement.js';
-import type { Columns } from '../connection/statement.js';
+import type { Columns, Statement, StatementInterceptor } from '../connection/statement.js';
 
 let database: TestDatabase;
 let dataSource: Database | undefined;
@@ -149,27 +149,19 @@ describe('a prepared statement', () => {
     expect(names[0]).not.toBe(names[1]);
   });
 
-  it('reports its name, the seconds and the number of values, whether it succeeds or fails', async () => {
-    const executed = jest.fn();
-    const now = jest.spyOn(performance, 'now');
-    const withClient = jest.fn<() => Promise<never>>().mockResolvedValue(['row'] as never);
-    const pool = { observer: { executed }, withClient };
-    for (const [startedAt, endedAt] of [
-      [1_000, 3_500],
-      [10, 20],
-      [0, 1],
-    ] as const)
-      now.mockReturnValueOnce(startedAt).mockReturnValueOnce(endedAt);
+  it('is intercepted with its label and the number of values', async () => {
+    const statements: Statement[] = [];
+    const interceptor: StatementInterceptor = (statement, run) => (statements.push(statement), run());
+    const pool = { interceptor, withClient: () => Promise.resolve(['row'] as never) };
     expect(await PICK.run(pool, [[1, 2, 3]])).toEqual(['row']);
-    withClient.mockRejectedValueOnce(new Error('no'));
-    await expect(PICK.run(pool, [[1, 2], [3]])).rejects.toThrow('no');
+    await PICK.run(pool, [[1, 2], [3]]);
     await PICK.run(pool, ['text']);
-    expect(executed.mock.calls).toEqual([
-      ['pick', 2.5, 3],
-      ['pick', 0.01, 2],
-      ['pick', 0.001, 1],
+    const common = { name: 'pick', text: 'SELECT $1' };
+    expect(statements).toEqual([
+      { ...common, batchSize: 3, values: ['{1,2,3}'] },
+      { ...common, batchSize: 2, values: ['{1,2}', '{3}'] },
+      { ...common, batchSize: 1, values: ['text'] },
     ]);
-    now.mockRestore();
   });
 });
 

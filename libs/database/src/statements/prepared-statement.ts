@@ -29,17 +29,13 @@ export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
   }
 
   /** Executes the statement. Rejects with the error of `pg`. */
-  async run(pool: Executor, parameters: readonly (Value | Values)[]): Promise<Row[]> {
-    const startedAt = performance.now();
-    try {
-      const values = parameters.map((parameter) => (isArray(parameter) ? arrayOf(parameter) : textOf(parameter)));
-      const run = () => pool.withClient((client) => this.runOn(client, values));
-      const { interceptor } = pool;
-      return await (interceptor ? interceptor({ name: this.label, text: this.text, values }, run) : run());
-    } finally {
-      const [first] = parameters;
-      pool.observer?.executed(this.label, (performance.now() - startedAt) / 1000, isArray(first) ? first.length : 1);
-    }
+  run(pool: Executor, parameters: readonly (Value | Values)[]): Promise<Row[]> {
+    const values = parameters.map((parameter) => (isArray(parameter) ? arrayOf(parameter) : textOf(parameter)));
+    const run = () => pool.withClient((client) => this.runOn(client, values));
+    const { interceptor } = pool;
+    if (!interceptor) return run();
+    const [first] = parameters;
+    return interceptor({ name: this.label, batchSize: isArray(first) ? first.length : 1, text: this.text, values }, run);
   }
 
   /** Prepares the statement again if the session has lost it, or its plan is outdated after an ALTER TABLE. */
