@@ -1,4 +1,4 @@
-import type { EventDefinition } from '@animal-store/kernel';
+import type { EventDefinition, Outcome } from '@animal-store/kernel';
 import type { DatabaseError } from 'pg';
 import type { EntityMetadata } from 'typeorm';
 import type { DatabasePool } from '../connection/database-pool.js';
@@ -29,7 +29,13 @@ export interface InsertCall {
   readonly values: Values;
 }
 
-interface InsertOptions<Result> {
+/** The row as it was stored. */
+export interface Inserted<Row> extends Outcome<Row> {
+  /** The values of the first call with the key. They differ from the row only if a trigger changed it. */
+  readonly request: object;
+}
+
+interface InsertOptions<Row> {
   readonly pool: DatabasePool;
   readonly metadata: EntityMetadata;
   readonly table: Table;
@@ -40,14 +46,13 @@ interface InsertOptions<Result> {
   readonly keys?: EntityMetadata;
   /** After this time, an insert fails that waits for another transaction. */
   readonly maxWaitMs: number;
-  readonly toResult: (row: object, call: InsertCall) => Result;
   /** Returns the result of the first call with a key. */
-  readonly replay: (recorded: Recorded) => Promise<Result>;
+  readonly replay: (recorded: Recorded) => Promise<Inserted<Row>>;
 }
 
 /** Inserts the rows of concurrent calls in one statement, finds the keys that were not inserted, and repeats only the other calls. */
-export class BatchedInserts<Result> {
-  private readonly batcher: Batcher<InsertCall, Result>;
+export class BatchedInserts<Row> {
+  private readonly batcher: Batcher<InsertCall, Inserted<Row>>;
   private readonly alone: AloneQueue;
   /** Inserts several rows. Skips rows with keys or unique values that exist. */
   private readonly insertRows: PreparedStatement<Stored>;
@@ -57,7 +62,7 @@ export class BatchedInserts<Result> {
   private readonly simple: { readonly one: PreparedStatement<object>; readonly many: PreparedStatement<object> } | undefined;
   private readonly findRecorded: PreparedStatement<Recorded> | undefined;
 
-  constructor(private readonly options: InsertOptions<Result>) {
+  constructor(private readonly options: InsertOptions<Row>) {
     const { metadata, table, sharding, event, maxWaitMs, slots } = options;
     this.batcher = new Batcher({ maxSize: MAX_INSERTS, isItemError: isRowError, slots, run: (calls) => this.run(calls) });
     const keys = options.keys && keyTableOf(options.keys);
@@ -70,7 +75,7 @@ export class BatchedInserts<Result> {
     if (sharding.insertsOne && !keys && !event && !unique) this.simple = simpleInsertStatements(table, sharding);
   }
 
-  submit(call: InsertCall): Promise<Result> {
+  submit(call: InsertCall): Promise<Inserted<Row>> {
     return this.batcher.submit(call);
   }
 
@@ -84,7 +89,7 @@ export class BatchedInserts<Result> {
    *
    * All other errors fail the batch. If it is the error of a row, `Batcher` runs both halves of the batch, until only this row fails.
    */
-  private async run(calls: readonly InsertCall[]): Promise<(Result | Promise<Result>)[]> {
+  private async run(calls: readonly InsertCall[]): Promise<(Inserted<Row> | Promise<Inserted<Row>>)[]> {
     let stored: ReadonlyMap<number, object> = new Map();
     let failure: 'key taken' | 'waiting' | undefined;
     try {
@@ -96,7 +101,7 @@ export class BatchedInserts<Result> {
     const recorded = await this.find(calls.filter((_, index) => !stored.has(index)));
     return calls.map((call, index) => {
       const row = stored.get(index);
-      if (row) return this.options.toResult(row, call);
+      if (row) return insertedOf<Row>(row, call);
       const record = recorded.get(call);
       if (record) return this.options.replay(record);
       if (failure === 'key taken') return this.submit(call);
@@ -124,11 +129,11 @@ export class BatchedInserts<Result> {
   }
 
   /** Inserts a row, or learns why it is not inserted: only the error of a statement names the constraint. */
-  private async insertAlone(call: InsertCall, statement: PreparedStatement<Stored>): Promise<Result> {
+  private async insertAlone(call: InsertCall, statement: PreparedStatement<Stored>): Promise<Inserted<Row>> {
     let failure: Error | undefined;
     try {
       const [stored] = await statement.run(this.options.pool, arraysOf([call.values]));
-      if (stored) return this.options.toResult(stored.row, call);
+      if (stored) return insertedOf<Row>(stored.row, call);
     } catch (error) {
       if (!isRowError(error)) throw error;
       failure = error as Error;
@@ -147,6 +152,10 @@ export class BatchedInserts<Result> {
     const { code, schema, table } = error as Partial<DatabaseError>;
     return code === UNIQUE_VIOLATION && sharding.tableOf(table) === keys?.tableName && schema === (keys?.schema ?? 'public');
   }
+}
+
+function insertedOf<Row>(row: object, { request }: InsertCall): Inserted<Row> {
+  return { result: row as Row, replayed: false, request };
 }
 
 /**

@@ -27,7 +27,9 @@ describe('a time outside the range of a Date or of RFC 3339', () => {
     ['0001-01-01 00:00:00+00', String(new Date('0001-01-01T00:00:00Z')), '0001-01-01T00:00:00.000Z'],
   ])('%s is read as %s, and listed as %s', async (stored, date, text) => {
     for (const repository of [lines.first, lines.sharded]) {
-      const { id } = await repository.insert(aLine());
+      const {
+        result: { id },
+      } = await repository.add(aLine());
       await lines.dataSource.query('UPDATE shop."Order lines" SET "due at" = $2 WHERE id = $1', [id, stored]);
       const found = await repository.findById(id);
       const single = await lines.dataSource.getRepository(OrderLineEntity).findOneBy({ id });
@@ -88,15 +90,15 @@ describe('a row', () => {
   it('is returned unchanged by identifier, in a page, and by key', async () => {
     await fc.assert(
       fc.asyncProperty(line, fc.uuid(), async (row, key) => {
-        const inserted = await lines.first.insertOnce(row, { clientId: 1n, key });
-        const { id } = inserted.row;
-        expect(inserted).toEqual({ row: { id, ...row }, request: row, replayed: false });
+        const inserted = await lines.first.add(row, { clientId: 1n, key });
+        const { id } = inserted.result;
+        expect(inserted).toEqual({ result: { id, ...row }, replayed: false });
         const written = JSON.stringify([{ id, ...row }], (_name, value: unknown) =>
           typeof value === 'bigint' ? rawJson(String(value)) : value,
         );
         for (const repository of [lines.second, lines.sharded]) {
           expect(await repository.findById(id)).toEqual({ id, ...row });
-          expect(await repository.insertOnce(row, { clientId: 1n, key })).toEqual({ ...inserted, replayed: true });
+          expect(await repository.add(row, { clientId: 1n, key })).toEqual({ ...inserted, replayed: true });
           const page = await repository.page({}, { limit: 1, after: { id: id - 1n } });
           expect(page.json.text).toBe(written);
           expect(page.items).toEqual([{ id, ...row }]);
@@ -108,8 +110,8 @@ describe('a row', () => {
 
   it('fails without affecting other rows if it violates a constraint', async () => {
     const rows = ['good', 'broken', 'good'].map((key) => aLine({ key }));
-    const plain = await Promise.allSettled(rows.map((row) => lines.first.insert(row)));
-    const keyed = await Promise.allSettled(rows.map((row, index) => lines.first.insertOnce(row, { clientId: 1n, key: String(index) })));
+    const plain = await Promise.allSettled(rows.map((row) => lines.insert(row)));
+    const keyed = await Promise.allSettled(rows.map((row, index) => lines.first.add(row, { clientId: 1n, key: String(index) })));
     for (const ends of [plain, keyed]) {
       expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
       expect(ends[1]).toMatchObject({ reason: { constraint: 'line_key_check' } });
@@ -124,7 +126,7 @@ describe('a row', () => {
 });
 
 it('rows are found by many identifiers in one statement', async () => {
-  const rows = await Promise.all(['a', 'b'].map((key) => lines.first.insert(aLine({ key }))));
+  const rows = await Promise.all(['a', 'b'].map((key) => lines.insert(aLine({ key }))));
   const statements = lines.recordStatements();
   const ids = [...rows, ...rows].map(({ id }) => id);
   expect(await lines.first.findByIds([...Array.from({ length: 60 }, () => ids).flat(), -1n])).toEqual(
@@ -136,7 +138,7 @@ it('rows are found by many identifiers in one statement', async () => {
   await expect(lines.first.findByIds(many)).rejects.toThrow(new RangeError('ids must have at most 100 different identifiers'));
 });
 
-it('rows are added like by insert, or once for a key with the same values', async () => {
+it('rows are added for each call without a key, and once for a key with the same values', async () => {
   const key = { clientId: 1n, key: 'added' };
   expect(await lines.first.add(aLine())).toMatchObject({ result: aLine(), replayed: false });
   const { result } = await lines.first.add(aLine(), key);
@@ -149,7 +151,7 @@ it('rows are added like by insert, or once for a key with the same values', asyn
 describe('concurrent calls', () => {
   it('share statements and each return their own result', async () => {
     const inserts = lines.recordStatements();
-    const rows = await Promise.all(Array.from({ length: 300 }, (_, quantity) => lines.first.insert(aLine({ quantity }))));
+    const rows = await Promise.all(Array.from({ length: 300 }, (_, quantity) => lines.insert(aLine({ quantity }))));
     const ids = rows.map(({ id }) => id);
     expect(new Set(ids).size).toBe(300);
     // The first call runs alone, the others in batches of 128.
@@ -177,7 +179,7 @@ describe('concurrent calls', () => {
   });
 
   it('share one statement for pages with different values of a filter', async () => {
-    for (const size of [Size.Small, Size.Large, Size.Small]) await lines.first.insert(aLine({ size, key: size }));
+    for (const size of [Size.Small, Size.Large, Size.Small]) await lines.insert(aLine({ size, key: size }));
     const lists = lines.recordStatements();
     const requested = [Size.Small, Size.Large, Size.Small, Size.Large].map((size, index) => ({ size, limit: 2 + index }));
     const pages = await Promise.all(requested.map(({ size, limit }) => lines.first.page({ size }, { limit })));
@@ -187,7 +189,7 @@ describe('concurrent calls', () => {
 
   it.each(TABLES)('return the page of their own position and limit: %s', async (_name, repository) => {
     const ids: bigint[] = [];
-    for (const key of ['a', 'b', 'c', 'd']) ids.push((await lines.first.insert(aLine({ key }))).id);
+    for (const key of ['a', 'b', 'c', 'd']) ids.push((await lines.insert(aLine({ key }))).id);
     // The first call runs alone, the others share a statement.
     const requested = [{ limit: 4 }, { limit: 1 }, { limit: 2 }, { limit: 3 }, ...ids.map((id) => ({ limit: 2, after: { id } }))];
     const pages = await Promise.all(requested.map((page) => repository().page({}, page)));
@@ -202,7 +204,7 @@ describe('concurrent calls', () => {
       [Size.Large, 1],
       [Size.Small, 1],
     ] as const) {
-      await lines.first.insert(aLine({ size, quantity, key: `${size} ${String(quantity)}` }));
+      await lines.insert(aLine({ size, quantity, key: `${size} ${String(quantity)}` }));
     }
     const find = async (filter: Parameters<typeof lines.first.page>[0]) => keysOf(await repository().page(filter, { limit: 100 }));
     const [both, size, quantity, key, none] = await Promise.all([
@@ -222,8 +224,8 @@ describe('concurrent calls', () => {
   it('return the page of their own filters, even if the values look alike', async () => {
     const at = (ms: number) => new Date(Date.UTC(2030, 0, 1) + ms);
     const note = '" key "';
-    await lines.first.insert(aLine({ dueAt: at(1), note: 'null', key: 'one' }));
-    await lines.first.insert(aLine({ dueAt: at(2), note, key: 'two' }));
+    await lines.insert(aLine({ dueAt: at(1), note: 'null', key: 'one' }));
+    await lines.insert(aLine({ dueAt: at(2), note, key: 'two' }));
     const filters = [{}, { dueAt: at(1) }, { dueAt: at(2) }, { note: 'null' }, { note }, { note: '', key: '" ' }];
     const pages = await Promise.all(filters.map((filter) => lines.first.page(filter, { limit: 2 })));
     const keys = pages.map(keysOf);
@@ -231,7 +233,7 @@ describe('concurrent calls', () => {
   });
 
   it('find rows by a time that PostgreSQL set', async () => {
-    const { id } = await lines.first.insert(aLine());
+    const { id } = await lines.insert(aLine());
     await lines.dataSource.query(`UPDATE shop."Order lines" SET "due at" = '2026-11-22T10:00:00.1237Z'`);
     const { dueAt } = (await lines.first.findById(id)) as OrderLineEntity;
     for (const repository of [lines.first, lines.sharded])
@@ -270,7 +272,7 @@ describe('a page', () => {
   });
 
   it('has at most 100 rows, and `next` if there are more', async () => {
-    const rows = await Promise.all(Array.from({ length: 101 }, () => lines.first.insert(aLine())));
+    const rows = await Promise.all(Array.from({ length: 101 }, () => lines.insert(aLine())));
     const { items, next } = await lines.first.page({}, { limit: 100 });
     expect(items).toHaveLength(100);
     expect(next).toEqual({ id: rows.map(({ id }) => id).toSorted((one, other) => Number(one - other))[99] });
@@ -278,7 +280,7 @@ describe('a page', () => {
 
   it('has the identifier of its last row as `next` exactly if there are more rows', async () => {
     const ids: bigint[] = [];
-    for (let i = 0; i < 3; i++) ids.push((await lines.first.insert(aLine())).id);
+    for (let i = 0; i < 3; i++) ids.push((await lines.insert(aLine())).id);
     expect((await lines.first.page({}, { limit: 2 })).next).toEqual({ id: ids[1] });
     expect((await lines.first.page({}, { limit: 3 })).next).toBeUndefined();
     expect((await lines.first.page({ size: Size.Small }, { limit: 1, after: { id: ids[0] ?? 0n } })).next).toEqual({ id: ids[1] });

@@ -19,7 +19,7 @@ import { checkedValue, PreparedStatement, type Values } from '../statements/prep
 import { isPublishing } from '../statements/publication.js';
 import { isSharded, shardingOf } from '../statements/sharding.js';
 import { names, Table } from '../statements/table.js';
-import { BatchedInserts } from './batched-inserts.js';
+import { BatchedInserts, type InsertCall, type Inserted } from './batched-inserts.js';
 import { BatchedLists } from './batched-lists.js';
 import { type IdempotencyKeyEntity, keyReused } from './idempotency-keys.js';
 
@@ -35,15 +35,6 @@ export type NewRow<Entity extends EntityWithId> = { readonly [Property in keyof 
 export type Filter<Entity extends EntityWithId> = {
   readonly [Property in keyof NewRow<Entity>]?: NonNullable<NewRow<Entity>[Property]> | undefined;
 };
-
-export interface InsertOnceResult<Entity extends EntityWithId> {
-  /** The row as the first call with the key stored it. */
-  readonly row: Entity;
-  /** The values of the first call with the key. They differ from the row only if a trigger changed it. */
-  readonly request: NewRow<Entity>;
-  /** Whether an earlier call with the same key inserted the row. */
-  readonly replayed: boolean;
-}
 
 /** The properties that may order a list: all except nullable ones and booleans. */
 export type OrderProperty<Entity extends EntityWithId> = {
@@ -69,15 +60,15 @@ export class BatchedRepository<Entity extends EntityWithId> {
   private table!: Table;
   private inserts!: BatchedInserts<Entity>;
   /** Undefined without a table of keys. */
-  private keyedInserts: BatchedInserts<InsertOnceResult<Entity>> | undefined;
-  private readonly pendingByKey = new Map<string, Promise<InsertOnceResult<Entity>>>();
+  private keyedInserts: BatchedInserts<Entity> | undefined;
+  private readonly pendingByKey = new Map<string, Promise<Inserted<Entity>>>();
   private find!: PreparedStatement<object>;
   /** A call that runs alone has its own statement, because PostgreSQL executes it faster. */
   private findOne!: PreparedStatement<object>;
   private finds!: Batcher<bigint, Entity | undefined>;
   private lists!: BatchedLists<Entity>;
 
-  /** @param keys stores the idempotency keys of `insertOnce` */
+  /** @param keys stores the idempotency keys of `add` */
   constructor(
     private readonly repository: Repository<Entity>,
     private readonly keys?: Repository<IdempotencyKeyEntity>,
@@ -102,23 +93,11 @@ export class BatchedRepository<Entity extends EntityWithId> {
     this.table = table;
 
     const event = isPublishing(settings) ? this.options.publishes : undefined;
-    const insertOptions = { pool, metadata, table, sharding, event, maxWaitMs: settings.statementTimeoutMs || Infinity };
-    const insertSlots = new BatchSlots(CONCURRENT_INSERTS);
-    this.inserts = new BatchedInserts({
-      ...insertOptions,
-      slots: insertSlots,
-      toResult: (row) => row as Entity,
-      replay: async (recorded) => (await this.replay(recorded)).row,
-    });
-    this.keyedInserts =
-      keys &&
-      new BatchedInserts({
-        ...insertOptions,
-        slots: insertSlots,
-        keys,
-        toResult: (row, { request }) => ({ row: row as Entity, request: request as NewRow<Entity>, replayed: false }),
-        replay: (recorded) => this.replay(recorded),
-      });
+    const maxWaitMs = settings.statementTimeoutMs || Infinity;
+    const replay = (recorded: Recorded) => this.replay(recorded);
+    const insertOptions = { pool, metadata, table, sharding, event, maxWaitMs, replay, slots: new BatchSlots(CONCURRENT_INSERTS) };
+    this.inserts = new BatchedInserts(insertOptions);
+    this.keyedInserts = keys && new BatchedInserts({ ...insertOptions, keys });
 
     const select = `SELECT ${names([table.id, ...table.columns])} FROM ${table.name} WHERE ${table.id.name}`;
     this.find = new PreparedStatement(`find ${table.label}`, `${select} = ANY (${sharding.ids})`, table.toRow);
@@ -135,35 +114,28 @@ export class BatchedRepository<Entity extends EntityWithId> {
   }
 
   /**
-   * Inserts a row like `insert`, or once for a key like `insertOnce`.
+   * Inserts a row, and resolves with what was stored, after the commit. With a key, inserts the row and the key in one transaction: if the key
+   * exists, resolves with the row of the first call, also for concurrent calls in other processes. A row that violates a constraint fails without
+   * affecting others.
    * @param request the values that the client has sent, without those that differ for each call, such as the time
    * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used for a request with other values
    */
   async add(row: NewRow<Entity>, key?: IdempotencyKey, request: Partial<NewRow<Entity>> = row): Promise<Outcome<Entity>> {
-    if (!key) return { result: await this.insert(row), replayed: false };
-    const { row: result, request: first, replayed } = await this.insertOnce(row, key);
+    const call = { request: row, values: this.valuesOf(row) };
+    const { result, replayed, request: first } = await (key ? this.insertOnce(call, key) : this.inserts.submit(call));
     if (replayed) assertSameRequest(request, first);
     return { result, replayed };
   }
 
-  /** Inserts a row and resolves with what was stored, after the commit. A row that violates a constraint fails without affecting others. */
-  async insert(row: NewRow<Entity>): Promise<Entity> {
-    return this.inserts.submit({ request: row, values: this.valuesOf(row) });
-  }
-
-  /**
-   * Inserts the row and its key in one transaction. If the key exists, returns the row of the first call, even for concurrent calls
-   * in other processes, whatever the request of that call was.
-   */
-  async insertOnce(row: NewRow<Entity>, key: IdempotencyKey): Promise<InsertOnceResult<Entity>> {
-    if (!this.keyedInserts) throw new Error('insertOnce requires a repository for idempotency keys.');
+  private async insertOnce({ request, values }: InsertCall, key: IdempotencyKey): Promise<Inserted<Entity>> {
+    if (!this.keyedInserts) throw new Error('An idempotency key requires a repository for keys.');
     const name = `${String(key.clientId)} ${key.key}`;
     for (let first = this.pendingByKey.get(name); first; first = this.pendingByKey.get(name)) {
-      const result = await first.catch(unlessRowError);
-      if (result) return { ...result, replayed: true };
+      const outcome = await first.catch(unlessRowError);
+      if (outcome) return { ...outcome, replayed: true };
     }
     const keyValues = [key.clientId, key.key].map((part) => checkedValue('The idempotency key', part));
-    const inserted = this.keyedInserts.submit({ request: row, values: [...keyValues, ...this.valuesOf(row)] });
+    const inserted = this.keyedInserts.submit({ request, values: [...keyValues, ...values] });
     this.pendingByKey.set(name, inserted);
     try {
       return await inserted;
@@ -172,12 +144,12 @@ export class BatchedRepository<Entity extends EntityWithId> {
     }
   }
 
-  private async replay({ id, request }: Recorded): Promise<InsertOnceResult<Entity>> {
+  private async replay({ id, request }: Recorded): Promise<Inserted<Entity>> {
     // The record of a command is an array.
     if (Array.isArray(request)) throw keyReused();
     const { [STORED]: stored = request } = request;
     const row = await this.completed(id, stored as Recorded['request']);
-    return { row: { id, ...row } as Entity, request: stored === request ? row : await this.completed(id, request), replayed: true };
+    return { result: { id, ...row } as Entity, request: stored === request ? row : await this.completed(id, request), replayed: true };
   }
 
   /** Returns recorded values. Columns that were added since have their current values, or null if the row no longer exists. */

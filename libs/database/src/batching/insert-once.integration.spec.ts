@@ -10,28 +10,23 @@ import { runOnce } from './run-once.js';
 
 const lines = useOrderLines();
 
-describe('insertOnce', () => {
+describe('with a key, add', () => {
   const key: IdempotencyKey = { clientId: 1n, key: 'once' };
 
   it('inserts one row for concurrent repetitions in several processes', async () => {
-    const results = await Promise.all(
-      Array.from({ length: 30 }, (_, index) => (index % 2 ? lines.first : lines.second).insertOnce(aLine(), key)),
-    );
-    expect(new Set(results.map(({ row }) => row.id)).size).toBe(1);
+    const results = await Promise.all(Array.from({ length: 30 }, (_, index) => (index % 2 ? lines.first : lines.second).add(aLine(), key)));
+    expect(new Set(results.map(({ result }) => result.id)).size).toBe(1);
     expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
     expect(await lines.all()).toHaveLength(1);
   });
 
-  it('returns the row of the first call for a key, even if the new row is different', async () => {
+  it('rejects another row with the key, while the first one is inserted and afterwards', async () => {
     const statements = lines.recordStatements();
-    const [one, other] = await Promise.all([
-      lines.first.insertOnce(aLine({ key: 'one' }), key),
-      lines.first.insertOnce(aLine({ key: 'other' }), key),
-    ]);
-    expect([one.row.key, other.row.key]).toEqual(['one', 'one']);
-    expect([one.replayed, other.replayed]).toEqual([false, true]);
-    expect((await lines.second.insertOnce(aLine({ key: 'other' }), key)).row.key).toBe('one');
-    expect(await lines.all()).toHaveLength(1);
+    const reused = { code: 'idempotency_key_reused' };
+    const [one, other] = await Promise.allSettled(['one', 'other'].map((name) => lines.first.add(aLine({ key: name }), key)));
+    expect([one, other]).toMatchObject([{ value: { replayed: false } }, { reason: reused }]);
+    await expect(lines.second.add(aLine({ key: 'other' }), key)).rejects.toMatchObject(reused);
+    expect(await lines.all()).toEqual(['one']);
     const once = 'insert once shop.Order lines';
     expect(statements).toEqual([once, once, 'find by key shop.Order lines', 'list shop.Order lines']);
   });
@@ -39,17 +34,17 @@ describe('insertOnce', () => {
   it('gives each concurrent call for a key the error of the database, and tries only once', async () => {
     await lines.dataSource.query('ALTER TABLE shop.order_line_keys RENAME TO gone');
     const statements = lines.recordStatements();
-    const results = await Promise.allSettled([lines.first.insertOnce(aLine(), key), lines.first.insertOnce(aLine(), key)]);
+    const results = await Promise.allSettled([lines.first.add(aLine(), key), lines.first.add(aLine(), key)]);
     await lines.dataSource.query('ALTER TABLE shop.gone RENAME TO order_line_keys');
     expect(results).toEqual(Array.from(results, () => ({ status: 'rejected', reason: expect.objectContaining({ code: '42P01' }) })));
     expect(statements).toEqual(['insert once shop.Order lines']);
   });
 
   it('repeats the calls together whose statement failed because the key of another call exists', async () => {
-    await lines.sharded.insertOnce(aLine(), key);
+    await lines.sharded.add(aLine(), key);
     const statements = lines.recordStatements(true);
     const keys = ['once', ...Array.from({ length: 10 }, (_, index) => String(index))];
-    const results = await Promise.all(keys.map((each) => lines.sharded.insertOnce(aLine(), { ...key, key: each })));
+    const results = await Promise.all(keys.map((each) => lines.sharded.add(aLine(), { ...key, key: each })));
     expect(keys.filter((_, index) => results[index]?.replayed)).toEqual(['once']);
     const once = 'insert once shop.Order lines';
     expect(statements.slice(-3)).toEqual([once, 'find by key shop.Order lines', once]);
@@ -57,7 +52,7 @@ describe('insertOnce', () => {
 
   it('distinguishes clients and keys', async () => {
     const others = [key, { ...key, clientId: 2n }, { ...key, key: 'Once' }];
-    const results = await Promise.all(others.map((other) => lines.first.insertOnce(aLine(), other)));
+    const results = await Promise.all(others.map((other) => lines.first.add(aLine(), other)));
     expect(results.map(({ replayed }) => replayed)).toEqual([false, false, false]);
   });
 
@@ -65,8 +60,8 @@ describe('insertOnce', () => {
     const runner = lines.dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query(`INSERT INTO shop.order_line_keys (client_id, key, line_id, request) VALUES (1, 'once', 0, '{}')`);
-    const held = lines.first.insertOnce(aLine({ key: 'waits' }), key);
-    await lines.first.insert(aLine({ key: 'goes on' }));
+    const held = lines.first.add(aLine({ key: 'waits' }), key);
+    await lines.insert(aLine({ key: 'goes on' }));
     expect(await lines.all()).toEqual(['goes on']);
     await runner.rollbackTransaction();
     await runner.release();
@@ -77,8 +72,8 @@ describe('insertOnce', () => {
     for (let round = 0; round < 20; round++) {
       const keys = Array.from({ length: 20 }, (_, index) => ({ clientId: 2n, key: `${String(round)} ${String(index)}` }));
       const results = await Promise.all([
-        ...keys.map((one) => lines.first.insertOnce(aLine(), one)),
-        ...keys.toReversed().map((one) => lines.second.insertOnce(aLine(), one)),
+        ...keys.map((one) => lines.first.add(aLine(), one)),
+        ...keys.toReversed().map((one) => lines.second.add(aLine(), one)),
       ]);
       expect(results.filter(({ replayed }) => !replayed)).toHaveLength(20);
     }
@@ -86,7 +81,7 @@ describe('insertOnce', () => {
   });
 
   it('inserts again after the key was deleted, which happens after 24 hours by the clock of the database, in batches', async () => {
-    await lines.first.insertOnce(aLine(), key);
+    await lines.first.add(aLine(), key);
     await lines.dataSource.query(
       `INSERT INTO shop.order_line_keys (client_id, key, line_id, request, created_at)
        SELECT 1, 'old ' || n, n, '{}', now() - interval '25 hours' + n * interval '1 ms' FROM generate_series(1, 25000) AS n`,
@@ -102,23 +97,23 @@ describe('insertOnce', () => {
     expect(await new ExpireIdempotencyKeys(lines.dataSource).execute()).toBe(0);
     const remaining = await lines.dataSource.getRepository(OrderLineKeyEntity).find({ order: { key: 'ASC' } });
     expect(remaining.map((record) => record.key)).toEqual(['once', 'young']);
-    expect(await lines.second.insertOnce(aLine(), key)).toMatchObject({ replayed: true });
-    expect(await lines.second.insertOnce(aLine(), { ...key, key: 'old 1' })).toMatchObject({ replayed: false });
+    expect(await lines.second.add(aLine(), key)).toMatchObject({ replayed: true });
+    expect(await lines.second.add(aLine(), { ...key, key: 'old 1' })).toMatchObject({ replayed: false });
   });
 
   it("returns the row's value of a column that was added after the request was recorded", async () => {
     const {
-      row: { id },
-    } = await lines.first.insertOnce(aLine({ quantity: 7, note: 'original' }), key);
+      result: { id },
+    } = await lines.first.add(aLine({ quantity: 7, note: 'original' }), key);
     await lines.dataSource.query(`UPDATE shop.order_line_keys SET request = request - 'quantity' - 'ordinal'`);
     await lines.dataSource.query(`UPDATE shop."Order lines" SET quantity = 9, ordinal = 5, note = 'changed'`);
     const row = aLine({ quantity: 9, ordinal: 5n, note: 'original' });
-    expect(await lines.second.insertOnce(aLine(), key)).toEqual({ row: { id, ...row }, request: row, replayed: true });
+    expect(await lines.second.add(row, key)).toEqual({ result: { id, ...row }, replayed: true });
   });
 
   it('requires a table of keys', async () => {
     const keyless = new BatchedRepository(lines.dataSource.getRepository(OrderLineEntity));
-    await expect(keyless.insertOnce(aLine(), key)).rejects.toThrow('insertOnce requires a repository for idempotency keys.');
+    await expect(keyless.add(aLine(), key)).rejects.toThrow('An idempotency key requires a repository for keys.');
   });
 });
 
@@ -145,9 +140,9 @@ describe('rows that wait for an open transaction', () => {
       const waiting: Promise<unknown>[] = [];
       const others: Promise<unknown>[] = [];
       for (const key of locked) {
-        waiting.push(lines.first.insertOnce(aLine({ key: 'waits' }), keyOf(key)));
-        for (let other = 0; other < 10; other++) others.push(lines.first.insertOnce(aLine(), keyOf(`${key} ${String(other)}`)));
-        others.push(lines.first.insert(aLine()));
+        waiting.push(lines.first.add(aLine({ key: 'waits' }), keyOf(key)));
+        for (let other = 0; other < 10; other++) others.push(lines.first.add(aLine(), keyOf(`${key} ${String(other)}`)));
+        others.push(lines.insert(aLine()));
       }
       await Promise.all(others);
       expect(await lines.all()).toEqual(Array.from({ length: 66 }, () => 'first'));
@@ -161,7 +156,7 @@ describe('rows that wait for an open transaction', () => {
     const source = await lines.open({ statementTimeoutMs: 300 });
     const repository = new BatchedRepository(source.getRepository(OrderLineEntity), source.getRepository(OrderLineKeyEntity));
     await whileLocked(['a', 'b'], async () => {
-      const ends = await Promise.allSettled(['a', 'b', 'free'].map((key) => repository.insertOnce(aLine({ key }), keyOf(key))));
+      const ends = await Promise.allSettled(['a', 'b', 'free'].map((key) => repository.add(aLine({ key }), keyOf(key))));
       expect(ends.map(({ status }) => status[0]).join('')).toBe('rrf');
       expect(ends[1]).toMatchObject({ reason: { code: '55P03' } });
     });
@@ -174,7 +169,7 @@ describe('rows that wait for an open transaction', () => {
     const repository = new BatchedRepository(source.getRepository(OrderLineEntity), source.getRepository(OrderLineKeyEntity));
     const execute = jest.spyOn(source.pool, 'withClient');
     await whileLocked(['a'], async (runner) => {
-      const waiting = repository.insertOnce(aLine(), keyOf('a'));
+      const waiting = repository.add(aLine(), keyOf('a'));
       waiting.catch(() => undefined);
       await Promise.race([waiting, waitFor(() => expect(execute.mock.calls.length).toBeGreaterThan(4))]);
       await runner.rollbackTransaction();
@@ -189,13 +184,14 @@ describe('rows that wait for an open transaction', () => {
   ])('replay the result of a creation that commits during their %s', async (_which, statements) => {
     const execute = jest.spyOn(lines.dataSource.pool, 'withClient');
     await whileLocked(['a'], async (runner) => {
-      const repeated = [lines.first.insertOnce(aLine(), keyOf('a')), lines.second.insertOnce(aLine(), keyOf('a'))];
+      const row = aLine({ key: 'the first' });
+      const repeated = [lines.first, lines.second].map((each) => each.add(row, keyOf('a')));
       await waitFor(() => expect(execute.mock.calls.length).toBeGreaterThanOrEqual(statements));
       execute.mockRestore();
-      const request = JSON.stringify({ ...aLine({ key: 'the first' }), clientId: 1 });
+      const request = JSON.stringify({ ...row, clientId: 1 });
       await runner.query(`UPDATE shop.order_line_keys SET line_id = 7, request = $1 WHERE key = 'a'`, [request]);
       await runner.commitTransaction();
-      for (const result of await Promise.all(repeated)) expect(result).toMatchObject({ row: { id: 7n, key: 'the first' }, replayed: true });
+      for (const result of await Promise.all(repeated)) expect(result).toEqual({ result: { id: 7n, ...row }, replayed: true });
     });
     expect(await lines.all()).toEqual([]);
   });

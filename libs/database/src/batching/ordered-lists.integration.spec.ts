@@ -83,7 +83,7 @@ describe('an ordered list', () => {
     await fc.assert(
       fc.asyncProperty(rows, fc.array(request, { minLength: 10, maxLength: 10 }), async (given, requests) => {
         await lines.dataSource.query('TRUNCATE shop."Order lines" RESTART IDENTITY');
-        const stored = await Promise.all(given.map((row) => lines.first.insert(aLine(row))));
+        const stored = await Promise.all(given.map((row) => lines.insert(aLine(row))));
         for (const repository of repositories()) {
           // Concurrent calls share statements.
           const pages = await Promise.all(requests.map(({ filter, ...page }) => repository.page(filter, page)));
@@ -143,7 +143,7 @@ describe('an ordered list', () => {
 
   it('neither repeats nor hides a row while rows are added', async () => {
     const at = (ms: number) => new Date(STARTED.getTime() + ms);
-    const insert = async (ms: number) => (await lines.first.insert(aLine({ dueAt: at(ms) }))).id;
+    const insert = async (ms: number) => (await lines.insert(aLine({ dueAt: at(ms) }))).id;
     for (const descending of [false, true]) {
       const existing = await Promise.all([10, 20, 20, 20, 30].map(insert));
       const seen: bigint[] = [];
@@ -161,7 +161,7 @@ describe('an ordered list', () => {
   });
 
   it('shares statements between calls of one shape, and results between equal ones', async () => {
-    for (const quantity of [1, 2, 3]) await lines.first.insert(aLine({ quantity, size: quantity === 3 ? Size.Large : Size.Small }));
+    for (const quantity of [1, 2, 3]) await lines.insert(aLine({ quantity, size: quantity === 3 ? Size.Large : Size.Small }));
     const statements = lines.recordStatements();
     const page = (size: Size, from: number) => lines.first.page({ size }, { limit: 5, order: { by: 'quantity', from } });
     const pages = await Promise.all([page(Size.Small, 1), page(Size.Small, 2), page(Size.Large, 2), page(Size.Small, 2)]);
@@ -173,7 +173,7 @@ describe('an ordered list', () => {
   });
 
   it('fails for a wrong value without affecting other calls', async () => {
-    await lines.first.insert(aLine());
+    await lines.insert(aLine());
     const page = (from: OrderValue) => lines.first.page({}, { limit: 1, order: { by: 'dueAt', from } });
     const results = await Promise.allSettled(['-infinity', 'soon', '-infinity', '10:00', '2026-11-22'].map(page));
     expect(results.map(({ status }) => status[0]).join('')).toBe('frfrf');

@@ -139,7 +139,7 @@ describe('runOnce', () => {
   });
 
   it('rejects a batched repository in a command, because its statements would not be part of the transaction', async () => {
-    const run = () => once({ command: 'send' }, (manager) => new BatchedRepository(manager.getRepository(OrderLineEntity)).insert(aLine()));
+    const run = () => once({ command: 'send' }, (manager) => new BatchedRepository(manager.getRepository(OrderLineEntity)).add(aLine()));
     await expect(run()).rejects.toThrow('not part of a transaction');
     expect(await lines.all()).toEqual([]);
   });
@@ -185,14 +185,14 @@ describe('a key of a client', () => {
   });
 
   it('is either for a creation or for a command', async () => {
-    await lines.first.insertOnce(aLine(), key);
+    await lines.first.add(aLine(), key);
     await expect(once({ command: 'send' }, () => Promise.resolve(1))).rejects.toEqual(reused);
     const [other] = others as [IdempotencyKey];
     await once({ command: 'send' }, () => Promise.resolve(1), lines.dataSource, other);
     const created = await Promise.allSettled([
-      lines.first.insertOnce(aLine(), { clientId: 3n, key: 'a' }),
-      ...['b', 'c'].map((name) => lines.first.insertOnce(aLine(), { clientId: 3n, key: name })),
-      lines.first.insertOnce(aLine(), other),
+      lines.first.add(aLine(), { clientId: 3n, key: 'a' }),
+      ...['b', 'c'].map((name) => lines.first.add(aLine(), { clientId: 3n, key: name })),
+      lines.first.add(aLine(), other),
     ]);
     expect(created.map(({ status }) => status[0]).join('')).toBe('fffr');
     expect(created[3]).toEqual({ status: 'rejected', reason: reused });

@@ -46,10 +46,10 @@ const events = () =>
 const stored = () => database.getRepository(OrderEntity).find({ order: { id: 'ASC' } });
 
 const INSERTS: [string, (customer: string) => Promise<OrderEntity>][] = [
-  ['an insert', (customer) => plain.insert(anOrder(customer))],
-  ['an insert with an event', (customer) => publishing.insert(anOrder(customer))],
-  ['an insert with a key', async (customer) => (await plain.insertOnce(anOrder(customer), aKey())).row],
-  ['an insert with a key and an event', async (customer) => (await publishing.insertOnce(anOrder(customer), aKey())).row],
+  ['an insert', async (customer) => (await plain.add(anOrder(customer))).result],
+  ['an insert with an event', async (customer) => (await publishing.add(anOrder(customer))).result],
+  ['an insert with a key', async (customer) => (await plain.add(anOrder(customer), aKey())).result],
+  ['an insert with a key and an event', async (customer) => (await publishing.add(anOrder(customer), aKey())).result],
 ];
 
 describe.each(INSERTS)('what a trigger stored is the result of %s', (name, insert) => {
@@ -91,10 +91,10 @@ describe.each(INSERTS)('what a trigger stored is the result of %s', (name, inser
 it('a repeated request gets the row that a trigger changed, and its request is compared with what was sent', async () => {
   await trigger('NEW.customer := upper(NEW.customer); RETURN NEW;');
   const key = aKey();
-  const first = await plain.insertOnce(anOrder('ann'), key);
-  expect(first.row.customer).toBe('ANN');
-  expect(await repositoryOf().insertOnce(anOrder('other'), key)).toEqual({ ...first, replayed: true });
-  expect(first.request).toEqual(anOrder('ann'));
+  const first = await plain.add(anOrder('ann'), key);
+  expect(first.result.customer).toBe('ANN');
+  expect(await repositoryOf().add(anOrder('ann'), key)).toEqual({ ...first, replayed: true });
+  await expect(repositoryOf().add(anOrder('ANN'), key)).rejects.toMatchObject({ code: 'idempotency_key_reused' });
 });
 
 it('repositories of one entity with different events, keys or columns have their own statements on a connection', async () => {
@@ -102,8 +102,8 @@ it('repositories of one entity with different events, keys or columns have their
   const one = await source.pool.connect();
   one.release();
   for (const repository of [publishing, plain, repositoryOf({ publishes: OrderNamed })]) {
-    await repository.insertOnce(anOrder(), aKey());
-    await Promise.all([1, 2, 3].map(() => repository.insert(anOrder())));
+    await repository.add(anOrder(), aKey());
+    await Promise.all([1, 2, 3].map(() => repository.add(anOrder())));
   }
   expect((await events()).map(({ type }) => type)).toEqual([
     ...Array.from({ length: 4 }, () => 'shop.order_named'),
@@ -159,8 +159,8 @@ describe('with columns of many types', () => {
 
   describe('an error of a statement does not cost its connection', () => {
     it.each([
-      ['a batched insert', () => lines.insert(aLine({ key: 'broken' }))],
-      ['a batched insert with a key', () => lines.insertOnce(aLine({ key: 'broken' }), { clientId: 1n, key: 'x' })],
+      ['a batched insert', () => lines.add(aLine({ key: 'broken' }))],
+      ['a batched insert with a key', () => lines.add(aLine({ key: 'broken' }), { clientId: 1n, key: 'x' })],
       ['a query of the pool', () => dataSource.pool.query('SELECT 1 / 0')],
       ['a prepared statement', () => new PreparedStatement('divide', 'SELECT 1 / $1::int', () => 1).run(dataSource.pool, [0])],
       ['a statement with a wrong name', () => dataSource.pool.query('SELECT nothing')],
@@ -176,7 +176,7 @@ describe('with columns of many types', () => {
 
     it('one row of 64', async () => {
       const keys = Array.from({ length: 64 }, (_, index) => (index === 40 ? 'broken' : 'good'));
-      expect(await statusesOf(keys.map((key) => lines.insert(aLine({ key }))))).toBe(`${'f'.repeat(40)}r${'f'.repeat(23)}`);
+      expect(await statusesOf(keys.map((key) => lines.add(aLine({ key }))))).toBe(`${'f'.repeat(40)}r${'f'.repeat(23)}`);
       expect([logins, await count()]).toEqual([0, 63]);
     });
 
@@ -197,24 +197,26 @@ describe('with columns of many types', () => {
   describe('each call inserts a row', () => {
     it('also with one object', async () => {
       const row = aLine();
-      const ids = await Promise.all(Array.from({ length: 5 }, () => lines.insert(row)));
-      expect([new Set(ids.map(({ id }) => id)).size, await count()]).toEqual([5, 5]);
+      const ids = await Promise.all(Array.from({ length: 5 }, () => lines.add(row)));
+      expect([new Set(ids.map(({ result: { id } }) => id)).size, await count()]).toEqual([5, 5]);
     });
 
     it('also with one object and different keys', async () => {
       const row = aLine();
-      const results = await Promise.all(['a', 'b', 'c', 'd'].map((key) => lines.insertOnce(row, { clientId: 1n, key })));
-      expect(new Set(results.map(({ row: { id } }) => id)).size).toBe(4);
+      const results = await Promise.all(['a', 'b', 'c', 'd'].map((key) => lines.add(row, { clientId: 1n, key })));
+      expect(new Set(results.map(({ result: { id } }) => id)).size).toBe(4);
       expect(results.map(({ replayed }) => replayed)).toEqual([false, false, false, false]);
       expect(await count()).toBe(4);
     });
 
     it('with the values of the time of the call', async () => {
       const row = { ...aLine({ key: 'before' }), dueAt: new Date(0) };
-      const inserted = [lines.insert(row), lines.insert(row)];
+      const inserted = [lines.add(row), lines.add(row)];
       row.key = 'after';
       row.dueAt.setTime(Number.NaN);
-      for (const { id } of await Promise.all(inserted))
+      for (const {
+        result: { id },
+      } of await Promise.all(inserted))
         expect(await lines.findById(id)).toMatchObject({ key: 'before', dueAt: new Date(0) });
     });
   });
@@ -244,21 +246,21 @@ describe('with columns of many types', () => {
       ['a property that throws', throwing],
     ])('fails alone: %s', async (_name, row) => {
       const good = aLine({ key: 'good' });
-      const once = (each: typeof row, key: string) => lines.insertOnce(each, { clientId: 1n, key });
+      const once = (each: typeof row, key: string) => lines.add(each, { clientId: 1n, key });
       // The first call runs alone, the others in a batch.
-      expect(await statusesOf([good, good, row, good].map((each) => lines.insert(each)))).toBe('ffrf');
+      expect(await statusesOf([good, good, row, good].map((each) => lines.add(each)))).toBe('ffrf');
       expect(await statusesOf([good, good, row, good].map((each, index) => once(each, String(index))))).toBe('ffrf');
-      expect(await statusesOf([lines.insert(row), once(row, 'alone')])).toBe('rr');
+      expect(await statusesOf([lines.add(row), once(row, 'alone')])).toBe('rr');
       expect([await count(), logins]).toEqual([6, 0]);
     });
 
     it('does not fail a correct row with the same key', async () => {
       const key = { clientId: 1n, key: 'same' };
-      const keyed = [{ key: 'broken' }, { key: 'good' }, { key: 'better' }].map((values) => lines.insertOnce(aLine(values), key));
+      const keyed = [{ key: 'broken' }, { key: 'good' }, { key: 'good' }].map((values) => lines.add(aLine(values), key));
       expect(await statusesOf(keyed)).toBe('rff');
       expect(await Promise.all(keyed.slice(1))).toMatchObject([
-        { row: { key: 'good' }, replayed: false },
-        { row: { key: 'good' }, replayed: true },
+        { result: { key: 'good' }, replayed: false },
+        { result: { key: 'good' }, replayed: true },
       ]);
     });
 
@@ -267,7 +269,7 @@ describe('with columns of many types', () => {
       ['a client out of range', { clientId: 2n ** 63n, key: 'x' }],
     ])('fails alone: %s', async (_name, key) => {
       const keys = [{ clientId: 1n, key: 'a' }, { clientId: 1n, key: 'b' }, key];
-      expect(await statusesOf(keys.map((each) => lines.insertOnce(aLine(), each)))).toBe('ffr');
+      expect(await statusesOf(keys.map((each) => lines.add(aLine(), each)))).toBe('ffr');
     });
 
     it.each([2n ** 63n, -(2n ** 63n) - 1n, 'x', {}, Symbol('x')])('fails alone as an identifier: %p', async (id) => {
@@ -292,32 +294,32 @@ describe('with columns of many types', () => {
     it.each(['40P01', '40001'])('%s of a batch is repeated, at most three times', async (code) => {
       // The first one is that of the batch, the others are those of the row alone.
       failStatements(code, code, code, code);
-      await lines.insert(aLine());
+      await lines.add(aLine());
       failStatements(code, undefined, code, code, code);
-      expect(await lines.insertOnce(aLine(), { clientId: 1n, key: code })).toMatchObject({ replayed: false });
+      expect(await lines.add(aLine(), { clientId: 1n, key: code })).toMatchObject({ replayed: false });
       failStatements(code, code, code, code, code);
-      await expect(lines.insert(aLine())).rejects.toMatchObject({ code });
+      await expect(lines.add(aLine())).rejects.toMatchObject({ code });
       expect(await count()).toBe(2);
     });
 
     it('of a batch is followed by its rows, each alone', async () => {
-      const insertAll = () => Promise.all(['alone', 'a', 'b', 'c', 'd'].map((key) => lines.insert(aLine({ key }))));
+      const insertAll = () => Promise.all(['alone', 'a', 'b', 'c', 'd'].map((key) => lines.add(aLine({ key }))));
       const seen = failStatements(undefined, '40P01', undefined, '40001', '40P01');
       await insertAll();
       expect(seen).toEqual([1, 4, 1, 1, 1, 1, 1, 1]);
       const keys = ['alone', 'a', 'b', 'c', 'd'].map((key) => ({ clientId: 1n, key }));
       failStatements(undefined, '40P01', undefined, '40001', '40P01');
-      const results = await Promise.all(keys.map((key) => lines.insertOnce(aLine(), key)));
+      const results = await Promise.all(keys.map((key) => lines.add(aLine(), key)));
       expect(results.filter(({ replayed }) => replayed)).toEqual([]);
       expect(await count()).toBe(10);
     });
 
     it('other errors are not repeated', async () => {
       failStatements('40003');
-      await expect(lines.insert(aLine())).rejects.toMatchObject({ code: '40003' });
+      await expect(lines.add(aLine())).rejects.toMatchObject({ code: '40003' });
       // Nor by the calls that wait for one with the same key.
       const seen = failStatements('40003');
-      expect(await statusesOf([1, 2, 3].map(() => lines.insertOnce(aLine(), { clientId: 1n, key: 'same' })))).toBe('rrr');
+      expect(await statusesOf([1, 2, 3].map(() => lines.add(aLine(), { clientId: 1n, key: 'same' })))).toBe('rrr');
       expect(seen).toHaveLength(1);
     });
   });

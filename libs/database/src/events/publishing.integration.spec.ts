@@ -75,16 +75,20 @@ describe('appendEvents', () => {
 describe('a batched insert', () => {
   it('stores an event for each row, with the values of its columns', async () => {
     const rows = [anOrder({ petId: INT64_MAX, customer: '"Ann"' }), anOrder({ petId: INT64_MIN, note: 'soon' }), anOrder()];
-    const ids = await Promise.all(rows.map((row) => orders.insert(row)));
+    const outcomes = await Promise.all(rows.map((row) => orders.add(row)));
     const events = await placedOf();
     expect(events).toEqual(
-      rows.map(({ petId, customer, note }, i) => ({ orderId: ids[i]?.id, petId, customer, placedAt, ...(note && { note }) })),
+      rows.map(({ petId, customer, note }, i) => ({ orderId: outcomes[i]?.result.id, petId, customer, placedAt, ...(note && { note }) })),
     );
-    expect((await stored())[0]).toMatchObject({ aggregateType: 'shop', aggregateId: String(ids[0]?.id), type: 'shop.order_placed' });
+    expect((await stored())[0]).toMatchObject({
+      aggregateType: 'shop',
+      aggregateId: String(outcomes[0]?.result.id),
+      type: 'shop.order_placed',
+    });
   });
 
   it('stores no event for a row that is rejected, also in a batch', async () => {
-    const inserts = ['Ann', 'broken', 'Bob'].map((customer) => orders.insert(anOrder({ customer })));
+    const inserts = ['Ann', 'broken', 'Bob'].map((customer) => orders.add(anOrder({ customer })));
     expect((await Promise.allSettled(inserts)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect((await placedOf()).map(({ customer }) => customer).sort()).toEqual(['Ann', 'Bob']);
   });
@@ -92,10 +96,10 @@ describe('a batched insert', () => {
   it('with an idempotency key stores one event, also for concurrent repetitions in several processes', async () => {
     const other = ordersOf(await shop.open(recorder('all')));
     const key = { clientId: 1n, key: 'first' };
-    const results = await Promise.all([orders, other, orders, other].map((each) => each.insertOnce(anOrder(), key)));
-    await orders.insertOnce(anOrder(), key);
-    expect(await placedOf()).toEqual([{ orderId: results[0]?.row.id, petId: 7n, customer: 'Ann', placedAt }]);
-    await orders.insertOnce(anOrder(), { ...key, key: 'second' });
+    const results = await Promise.all([orders, other, orders, other].map((each) => each.add(anOrder(), key)));
+    await orders.add(anOrder(), key);
+    expect(await placedOf()).toEqual([{ orderId: results[0]?.result.id, petId: 7n, customer: 'Ann', placedAt }]);
+    await orders.add(anOrder(), { ...key, key: 'second' });
     expect(await stored()).toHaveLength(2);
   });
 
@@ -110,8 +114,8 @@ describe('a batched insert', () => {
 it('without a subscription in any release, an event is not stored', async () => {
   const source = await shop.open();
   await source.query('TRUNCATE events.subscriptions');
-  await ordersOf(source).insert(anOrder());
-  await ordersOf(source).insertOnce(anOrder(), { clientId: 1n, key: 'not stored' });
+  await ordersOf(source).add(anOrder());
+  await ordersOf(source).add(anOrder(), { clientId: 1n, key: 'not stored' });
   await source.transaction((manager) => appendEvents(manager, OrderMoved.of({ orderId: 1n, step: 1 })));
   expect(await stored()).toEqual([]);
 });

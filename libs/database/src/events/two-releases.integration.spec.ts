@@ -138,7 +138,9 @@ describe('a subscription that only another release has', () => {
     const orders = new BatchedRepository(old.getRepository(OrderEntity), undefined, { publishes: OrderPlaced });
     const idle = await shop.open();
     await moveOrder(idle, 7n, 1);
-    const { id } = await orders.insert({ petId: 1n, customer: 'Ann', placedAt: new Date(), note: null });
+    const {
+      result: { id },
+    } = await orders.add({ petId: 1n, customer: 'Ann', placedAt: new Date(), note: null });
     await expectEffects([`${String(id)}/0`]);
     await sleep(100);
     expect(await effects(shop.admin, 'other')).toEqual([]);

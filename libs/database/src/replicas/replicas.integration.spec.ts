@@ -114,7 +114,9 @@ describe('a replica', () => {
     const process = await open();
     await servedByReplica(process);
     await lose();
-    const { id } = await process.things.insert({ name: 'while it is lost' });
+    const {
+      result: { id },
+    } = await process.things.add({ name: 'while it is lost' });
     for (let list = 0; list < 5; list++) expect(await lastPage(process, id - 1n)).toContain('while it is lost');
     expect(problemOf(process)).toBeDefined();
     network.slowDown(0);

@@ -1,4 +1,4 @@
-import { DomainError, type ErrorDefinition } from '@animal-store/kernel';
+import { DomainError, type ErrorDefinition, type Outcome } from '@animal-store/kernel';
 import { Column, Entity, Exclusion, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner, Unique } from 'typeorm';
 import { BatchedRepository, type EntityWithId } from '../batching/batched-repository.js';
 import { IdempotencyKeyEntity } from '../batching/idempotency-keys.js';
@@ -121,24 +121,16 @@ export function clinicOf(database: Database) {
   const invoices = new BatchedRepository(database.getRepository(InvoiceEntity), keys);
   const chips = new BatchedRepository(database.getRepository(ChipEntity), keys);
   const throwDomainErrors = throwConstraintErrors(CLINIC_ERRORS);
-  const idOf = ({ id }: EntityWithId) => id;
-  const rowIdOf = ({ row: { id } }: { readonly row: EntityWithId }) => id;
-  const keyOf = (key: string) => ({ clientId: 1n, key });
+  const keyOf = (key?: string) => (key === undefined ? undefined : { clientId: 1n, key });
+  const idOf = ({ result: { id } }: Outcome<EntityWithId>) => id;
   return {
     book: (values: Partial<BookingEntity>, key?: string): Promise<bigint> => {
       const row = { petId: 1n, startsAt: new Date(0), minutes: 30, status: 'booked', roomId: null, ...values };
-      return (key === undefined ? bookings.insert(row).then(idOf) : bookings.insertOnce(row, keyOf(key)).then(rowIdOf)).catch(
-        throwDomainErrors,
-      );
+      return bookings.add(row, keyOf(key)).then(idOf, throwDomainErrors);
     },
-    invoice: (number: string, key?: string): Promise<bigint> =>
-      (key === undefined ? invoices.insert({ number }).then(idOf) : invoices.insertOnce({ number }, keyOf(key)).then(rowIdOf)).catch(
-        throwDomainErrors,
-      ),
+    invoice: (number: string, key?: string): Promise<bigint> => invoices.add({ number }, keyOf(key)).then(idOf, throwDomainErrors),
     chip: (code: string, petId: bigint, key?: string): Promise<bigint> =>
-      (key === undefined ? chips.insert({ code, petId }).then(idOf) : chips.insertOnce({ code, petId }, keyOf(key)).then(rowIdOf)).catch(
-        throwDomainErrors,
-      ),
+      chips.add({ code, petId }, keyOf(key)).then(idOf, throwDomainErrors),
   };
 }
 

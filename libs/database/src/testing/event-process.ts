@@ -30,8 +30,10 @@ new EventRunner(
 
 const orders = new BatchedRepository(dataSource.getRepository(OrderEntity), undefined, { publishes: OrderPlaced });
 for (;;) {
-  const placed = Array.from({ length: 5 }, () => orders.insert({ petId: 1n, customer: 'Ann', placedAt: new Date(), note: null }));
-  for (const { id: orderId } of await Promise.all(placed))
+  const placed = Array.from({ length: 5 }, () => orders.add({ petId: 1n, customer: 'Ann', placedAt: new Date(), note: null }));
+  for (const {
+    result: { id: orderId },
+  } of await Promise.all(placed))
     for (let step = 1; step <= MOVES; step++)
       await dataSource.transaction(async (manager) => {
         await manager.query(`INSERT INTO shop.effects (subscription, order_id, step) VALUES ('published', $1, $2)`, [orderId, step]);

@@ -1,6 +1,6 @@
 import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
-import { BatchedRepository } from '../batching/batched-repository.js';
+import { BatchedRepository, type NewRow } from '../batching/batched-repository.js';
 import type { StatementInterceptor } from '../connection/statement.js';
 import { Database, type DatabaseOptions } from '../database.js';
 import { migrateUp } from '../migrations/migrations.js';
@@ -54,6 +54,7 @@ export function useOrderLines() {
     get sharded(): Repository {
       return sharded;
     },
+    insert: async (row: NewRow<OrderLineEntity>) => (await first.add(row)).result,
     all: async () => (await first.page({}, { limit: 100 })).items.map(({ key }) => key),
     /** Records the names of the executed statements until the next recording, or the end of the spec. */
     recordStatements: (isSharded = false): readonly string[] => {
