@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 import { DomainError, JsonText, type Precondition, PRECONDITION_FAILED, PRECONDITION_REQUIRED } from '@animal-store/kernel';
-import { applyDecorators, createParamDecorator, type ExecutionContext, Header, type Type } from '@nestjs/common';
+import { applyDecorators, Header, type Type } from '@nestjs/common';
 import { ApiExtension, ApiHeader, ApiResponse } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
 import { toDto } from './responses.js';
-import { ExtendRouteConfig, INTERNAL_EXTENSIONS, INVALID_REQUEST, rejectHeader } from './routes.js';
+import { documented, ExtendRouteConfig, HeaderValue, INTERNAL_EXTENSIONS, INVALID_REQUEST } from './routes.js';
 
 /** The OpenAPI description of a header. */
 const header = (description: string, example: string) => ({ description, required: true, schema: { type: 'string' }, example }) as const;
@@ -82,48 +81,31 @@ function tagsOf(field: string): readonly string[] | undefined {
   return field.match(new RegExp(TAG, 'g')) ?? undefined;
 }
 
+/** Adds an ETag to each 200 and 201 of a change without `@IfMatch`, such as a creation, and documents it. */
+export const SendsEntityTag = (): MethodDecorator =>
+  applyDecorators(ExtendRouteConfig({ conditional: true }), ApiExtension(INTERNAL_EXTENSIONS.entityTag, { ETag: ETAG }));
+
 interface IfMatchOptions {
   readonly required: boolean;
   /** Of the response to the GET. */
   readonly type: Type<object>;
 }
 
-const InjectPrecondition = createParamDecorator(
-  ({ required, type }: IfMatchOptions, context: ExecutionContext): Precondition | Promise<never> => {
-    const [request] = context.getArgs<[FastifyRequest]>();
-    const field = request.headers['if-match'];
-    if (field === undefined) {
+/** Injects the request's If-Match as a Precondition, documents it with its errors, and adds an ETag to each 200 and 201 of the operation. */
+export const IfMatch = ({ required, type }: IfMatchOptions): ParameterDecorator =>
+  documented(
+    HeaderValue('if-match', (field) => {
+      if (field !== undefined) return parseIfMatch(field, type);
       if (required) throw new DomainError(PRECONDITION_REQUIRED);
       return () => undefined;
-    }
-    try {
-      return parseIfMatch(field, type);
-    } catch (error) {
-      return rejectHeader(request, error);
-    }
-  },
-);
-
-/** Adds an ETag to each 200 and 201 of a change without `@IfMatch`, such as a creation, and documents it. */
-export const SendsEntityTag = (): MethodDecorator =>
-  applyDecorators(ExtendRouteConfig({ conditional: true }), ApiExtension(INTERNAL_EXTENSIONS.entityTag, { ETag: ETAG }));
-
-/** Injects the request's If-Match as a Precondition, documents it with its errors, and adds an ETag to each 200 and 201 of the operation. */
-export const IfMatch =
-  (options: IfMatchOptions): ParameterDecorator =>
-  (target, key = '', index) => {
-    const { required } = options;
-    InjectPrecondition(options)(target, key, index);
-    const descriptor = Object.getOwnPropertyDescriptor(target, key) as PropertyDescriptor;
-    applyDecorators(
-      SendsEntityTag(),
-      ExtendRouteConfig({ evaluatesIfMatch: true }),
-      ApiHeader({
-        name: 'If-Match',
-        required,
-        description: 'ETags from responses to GET requests, or `*`. The operation fails unless one of them is current.',
-        schema: { type: 'string' },
-      }),
-      ApiExtension(INTERNAL_EXTENSIONS.precondition, required ? [PRECONDITION_REQUIRED] : []),
-    )(target, key, descriptor);
-  };
+    }),
+    SendsEntityTag(),
+    ExtendRouteConfig({ evaluatesIfMatch: true }),
+    ApiHeader({
+      name: 'If-Match',
+      required,
+      description: 'ETags from responses to GET requests, or `*`. The operation fails unless one of them is current.',
+      schema: { type: 'string' },
+    }),
+    ApiExtension(INTERNAL_EXTENSIONS.precondition, required ? [PRECONDITION_REQUIRED] : []),
+  );

@@ -1,9 +1,9 @@
 import { DomainError, IDEMPOTENCY_KEY_LIFETIME_HOURS, type IdempotencyKey, type Outcome } from '@animal-store/kernel';
-import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { toDto } from './responses.js';
-import { INVALID_REQUEST, rejectHeader } from './routes.js';
+import { documented, HeaderValue, INVALID_REQUEST } from './routes.js';
 
 /** A bare key, or a quoted one with escaped quotes and backslashes (RFC 8941, section 3.3.3). */
 const IDEMPOTENCY_KEY = /^(?:[!#-~][!-~]{0,254}|"(?:[!#-[\]-~]|\\["\\]){1,255}")$/;
@@ -25,20 +25,11 @@ export function parseIdempotencyKey(field: string): string {
   return field.startsWith('"') ? field.slice(1, -1).replace(/\\(.)/g, '$1') : field;
 }
 
-const InjectIdempotencyKey = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): IdempotencyKey | undefined | Promise<never> => {
-    const [request] = context.getArgs<[FastifyRequest]>();
-    const { headers, principal } = request;
-    const field = headers['idempotency-key'];
-    if (field === undefined) return undefined;
-    if (!principal) throw new Error('@RequestIdempotencyKey requires a route with authentication.');
-    try {
-      return { clientId: principal.clientId, key: parseIdempotencyKey(String(field)) };
-    } catch (error) {
-      return rejectHeader(request, error);
-    }
-  },
-);
+const keyOf = (field: string | undefined, { principal }: FastifyRequest): IdempotencyKey | undefined => {
+  if (field === undefined) return undefined;
+  if (!principal) throw new Error('@RequestIdempotencyKey requires a route with authentication.');
+  return { clientId: principal.clientId, key: parseIdempotencyKey(field) };
+};
 
 const KEY_HEADER = {
   name: 'Idempotency-Key',
@@ -52,12 +43,7 @@ const KEY_HEADER = {
  * Injects the request's Idempotency-Key (draft-ietf-httpapi-idempotency-key-header) with its client, and documents it. Injects undefined if
  * there is none.
  */
-export const RequestIdempotencyKey =
-  (): ParameterDecorator =>
-  (target, key = '', index) => {
-    InjectIdempotencyKey()(target, key, index);
-    ApiHeader(KEY_HEADER)(target, key, Object.getOwnPropertyDescriptor(target, key) as PropertyDescriptor);
-  };
+export const RequestIdempotencyKey = (): ParameterDecorator => documented(HeaderValue('idempotency-key', keyOf), ApiHeader(KEY_HEADER));
 
 const replayedHeader = (effect: string) => ({
   'Idempotent-Replayed': {

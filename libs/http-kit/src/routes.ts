@@ -3,6 +3,8 @@ import {
   type Abstract,
   applyDecorators,
   type CanActivate,
+  createParamDecorator,
+  type ExecutionContext,
   type FactoryProvider,
   Inject,
   mixin,
@@ -146,6 +148,26 @@ export const INVALID_REQUEST = {
 
 /** Documents the errors specific to an operation. The API documents the errors that all operations share. */
 export const Throws = (...errors: ErrorDefinition[]): MethodDecorator => ApiExtension(INTERNAL_EXTENSIONS.throws, errors);
+
+/** Combines the decorator of a parameter with decorators of its method, which document the parameter. */
+export const documented =
+  (parameter: ParameterDecorator, ...method: MethodDecorator[]): ParameterDecorator =>
+  (target, key = '', index) => {
+    parameter(target, key, index);
+    applyDecorators(...method)(target, key, Object.getOwnPropertyDescriptor(target, key) as PropertyDescriptor);
+  };
+
+/** Injects what `parse` returns for a request header. If it throws INVALID_REQUEST, `rejectHeader` rejects the request. */
+export const HeaderValue = (name: string, parse: (field: string | undefined, request: FastifyRequest) => unknown): ParameterDecorator =>
+  createParamDecorator((_data: unknown, context: ExecutionContext) => {
+    const [request] = context.getArgs<[FastifyRequest]>();
+    const field = request.headers[name];
+    try {
+      return parse(field === undefined ? undefined : String(field), request);
+    } catch (error) {
+      return rejectHeader(request, error);
+    }
+  })();
 
 /** Rejects with INVALID_REQUEST after the pipes, so that the error can name the violations of the body. Throws other errors. */
 export function rejectHeader(request: FastifyRequest, error: unknown): Promise<never> {

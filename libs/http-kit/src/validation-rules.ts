@@ -13,6 +13,7 @@ import {
 import { applyDecorators, Param, type PipeTransform } from '@nestjs/common';
 import { ApiParam, ApiProperty } from '@nestjs/swagger';
 import { ValidateBy, ValidateIf } from 'class-validator';
+import { documented } from './routes.js';
 
 /** A rule of the domain: the `context` of the metadata of its decorator. */
 export class DomainRule {
@@ -115,9 +116,5 @@ export class IdPipe implements PipeTransform<string, bigint> {
 }
 
 /** Injects an identifier of the path, and documents it. Throws the not-found error if its text is not an int64. */
-export const IdParam =
-  (name: string, notFound: ErrorDefinition, description: string): ParameterDecorator =>
-  (target, key = '', index) => {
-    Param(name, new IdPipe(notFound))(target, key, index);
-    ApiParam({ name, schema: INT64_SCHEMA, description })(target, key, Object.getOwnPropertyDescriptor(target, key) as PropertyDescriptor);
-  };
+export const IdParam = (name: string, notFound: ErrorDefinition, description: string): ParameterDecorator =>
+  documented(Param(name, new IdPipe(notFound)), ApiParam({ name, schema: INT64_SCHEMA, description }));
