@@ -1,12 +1,6 @@
 import { escapeControlCharacters } from '@animal-store/access-domain';
+import { JsonText } from '@animal-store/kernel';
 import type { Command } from 'commander';
-
-declare global {
-  interface JSON {
-    /** ECMAScript 2026: writes the text unchanged. */
-    rawJSON(text: string): object;
-  }
-}
 
 /** The parts of the process that a command may use. */
 export interface Terminal {
@@ -27,16 +21,9 @@ export function jsonCommand(parent: Command, name: string, description: string):
   return parent.command(name).description(description).option('--json', 'print JSON');
 }
 
-/** Shown for a stored time that JavaScript cannot represent. JSON.stringify writes null, which means "not set". */
-const UNREADABLE = 'unreadable';
-
 /** Returns a value as JSON, with exact integers. */
 export function toJson(value: unknown): string {
-  function exact(this: unknown, name: string, member: unknown): unknown {
-    if (typeof member === 'bigint') return JSON.rawJSON(String(member));
-    return (this as Readonly<Record<string, unknown>>)[name] instanceof Date ? (member ?? UNREADABLE) : member;
-  }
-  return `${JSON.stringify(value, exact, 2)}\n`;
+  return `${JsonText.of(value, 2).text}\n`;
 }
 
 /** Returns the rows as JSON, or as a table with a column for each member, or as a sentence if there are no `items`. */
@@ -64,7 +51,7 @@ function cellOf(value: bigint | boolean | number | string | object | null): stri
   return members.join(' ') || '-';
 }
 
-/** Formats a date in UTC, to the second. */
+/** Formats a date in UTC, to the second. A stored time that JavaScript cannot represent has the text of PostgreSQL. */
 export function formatTime(date: Date): string {
-  return Number.isNaN(date.getTime()) ? UNREADABLE : date.toISOString().replace(/\.\d+Z$/, 'Z');
+  return date.toJSON().replace(/\.\d+Z$/, 'Z');
 }

@@ -165,9 +165,9 @@ describe('output', () => {
   });
 
   it('shows a time that JavaScript cannot represent, rather than null or an error', () => {
-    const rows = [{ expiresAt: new Date(NaN), none: null }];
-    expect(toList('keys', rows, { json: true }).replace(/\s/g, '')).toBe('[{"expiresAt":"unreadable","none":null}]');
-    expect(toList('keys', rows, {})).toBe('EXPIRES AT  NONE\nunreadable  -\n');
+    const rows = [{ expiresAt: Object.assign(new Date(NaN), { toJSON: () => 'infinity' }), none: null }];
+    expect(toList('keys', rows, { json: true }).replace(/\s/g, '')).toBe('[{"expiresAt":"infinity","none":null}]');
+    expect(toList('keys', rows, {})).toBe('EXPIRES AT  NONE\ninfinity    -\n');
   });
 
   it('shows members in columns', () => {
