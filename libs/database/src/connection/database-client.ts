@@ -12,9 +12,8 @@ export const RESPONSE_MS = 5_000;
 const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 /** PostgreSQL's `scram_iterations` has no upper limit. This many take about two seconds. */
 const MAX_SCRAM_ITERATIONS = 4_000_000;
-/** Of the message AuthenticationRequest, which `pg` does not support: https://www.postgresql.org/docs/current/protocol-message-formats.html */
-const METHODS: Readonly<Record<string, string>> = { 2: 'Kerberos', 6: 'SCM', 7: 'GSSAPI', 8: 'GSSAPI', 9: 'SSPI' };
-const UNKNOWN_METHOD = /^Unknown authenticationOk message type (\d+)$/;
+/** The texts of `pg` for an authentication method that it does not support. */
+const UNSUPPORTED_METHOD = /^(?:Unknown authenticationOk message type|SASL: Only)\b/;
 
 /** For each address of a host name but the last. After the 250 ms of Node.js, a distant or busy server may not have accepted the connection. */
 setDefaultAutoSelectFamilyAttemptTimeout(1_500);
@@ -37,7 +36,6 @@ const BaseClient = Client as unknown as new (config: ClientConfig) => Client & C
  */
 export class DatabaseClient extends BaseClient {
   private readonly urlError: Error | undefined;
-  private mechanisms: readonly string[] = [];
 
   constructor(private readonly config: DatabaseClientConfig) {
     const { url, application_name, connectionTimeoutMillis = RESPONSE_MS } = config;
@@ -57,9 +55,6 @@ export class DatabaseClient extends BaseClient {
     // Errors during a query reject it. Without this listener, an error between queries, or after the login but before the pool adds
     // its listener, would crash the process.
     this.on('error', () => undefined);
-    this.connection.on('authenticationSASL', ({ mechanisms }: { mechanisms: readonly string[] }) => {
-      this.mechanisms = mechanisms;
-    });
     this.urlError = urlError;
   }
 
@@ -81,7 +76,7 @@ export class DatabaseClient extends BaseClient {
     } catch (error) {
       // Otherwise, a login that this client refuses would take a connection of the server until it times out.
       this.connection.stream.destroy();
-      const reason = this.explain(error as Error);
+      const reason = explain(error as Error);
       if (isDatabaseUnavailable(reason)) throw reason;
       // Whatever prevents a connection makes the database unavailable. For example, 22023 is a bug in a statement, but not during a login.
       throw Object.assign(new Error(reason.message, { cause: reason }), { code: CANNOT_CONNECT });
@@ -101,14 +96,11 @@ export class DatabaseClient extends BaseClient {
       if (!this.readyForQuery || stream.writableEnded) stream.destroy(Object.assign(new Error('Query read timeout'), { code: TIMED_OUT }));
     });
   }
+}
 
-  private explain(error: Error): Error {
-    const [, type = ''] = UNKNOWN_METHOD.exec(error.message) ?? [];
-    const method = METHODS[type] ?? (error.message.startsWith('SASL: Only') ? this.mechanisms.join(', ') : type);
-    return method === ''
-      ? error
-      : new Error(`the server requires the authentication method ${method}, which is not supported`, { cause: error });
-  }
+function explain(error: Error): Error {
+  if (!UNSUPPORTED_METHOD.test(error.message)) return error;
+  return new Error(`the server requires an authentication method that is not supported: ${error.message}`, { cause: error });
 }
 
 /** Runs `work` with a connection outside the pool, for example for a lock. Closes it afterwards, which releases the lock. */
