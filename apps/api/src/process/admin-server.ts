@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Registry } from 'prom-client';
-import { defaultErrorBody } from '../errors/http-errors.js';
-import { HTTP_ERRORS, type ErrorBody } from '../errors/http-errors.js';
+import { defaultErrorBody, type ErrorBody, HTTP_ERRORS } from '../errors/http-errors.js';
 
 const TIMEOUT_MS = 10_000;
 
