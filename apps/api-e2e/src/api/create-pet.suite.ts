@@ -88,7 +88,7 @@ describe('createPet: name', () => {
         const fetched = await api.follow(response.headers['location'] ?? '');
         expect(readPet(fetched.text).name).toBe(name);
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
@@ -138,7 +138,7 @@ describe('createPet: categoryId', () => {
         expect(readPet(fetched.text)).toEqual(readPet(created.text));
       }),
       {
-        numRuns: 60,
+        numRuns: 30,
         examples: [2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, INT64_MAX, INT64_MAX - 1n, INT64_MIN, INT64_MIN + 1n, 0n].map((value) => [
           value,
         ]),

@@ -17,10 +17,6 @@ const pets = (): string => api.path('/v1/pets');
 const post = (fields: readonly string[], body: string): string => message(`POST ${pets()} HTTP/1.1`, [host(), key(), ...fields], body);
 const get = (...fields: readonly string[]): string => message(`GET ${pets()} HTTP/1.1`, [host(), key(), ...fields]);
 
-async function expectStillServing(): Promise<void> {
-  expect((await api.get('/v1/pets')).status).toBe(200);
-}
-
 // The specs of the service (rfc9110.integration.spec.ts) send every method with every kind of body.
 describe('bytes that are not a valid HTTP request', () => {
   const json = 'Content-Type: application/json';
@@ -52,7 +48,6 @@ describe('bytes that are not a valid HTTP request', () => {
     const responses = await api.exchange(bytes());
     expect(responses).toHaveLength(1);
     for (const response of responses) expectError(response, 'invalid_request');
-    await expectStillServing();
   });
 });
 
@@ -87,7 +82,6 @@ describe('request smuggling', () => {
     const responses = await api.exchange(bytes() + hidden());
     expect(responses).toHaveLength(1);
     for (const response of responses) expectError(response, 'invalid_request', 'malformed_json');
-    await expectStillServing();
   });
 });
 

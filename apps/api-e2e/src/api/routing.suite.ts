@@ -68,7 +68,7 @@ describe.each(KNOWN_PATHS)('%s', (path, methods) => {
   });
 
   it('responds to other methods with 405 method_not_allowed and Allow, without a key', async () => {
-    for (const method of METHODS.filter((each) => each !== 'CONNECT' && !methods.includes(each))) {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY', 'MKCOL'].filter((each) => !methods.includes(each))) {
       const response = await api.send(method, path, WITHOUT_KEY);
       expectError(response, 'method_not_allowed');
       expect([method, allowOf(response.headers)]).toEqual([method, methods]);

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pipelineUnread, rawGet } from '@animal-store/test-kit/raw-connection';
 import { expect, it } from '@jest/globals';
 import { Outage } from '../support/outage.js';
 
@@ -12,26 +11,18 @@ const MAX_GROWTH = 64 * 1024 * 1024;
 it('responses that a client does not read take little memory, of every kind', async () => {
   const outage = await Outage.prepare();
   const service = await outage.start({ RATE_LIMIT: '0', MAX_EVENT_LOOP_LAG_MS: '60000' });
-  const { url, port } = service;
+  const { url } = service;
   const key = await outage.expectServing();
   const body = JSON.stringify({ name: '犬'.repeat(255), categoryId: 1 });
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
   for (let i = 0; i < 100; i++) await (await fetch(`${url}/v1/pets`, { method: 'POST', headers, body })).text();
 
-  /** Sends pipelined requests and does not read the responses. */
-  async function pipelineUnread(path: string, times: number): Promise<Socket> {
-    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-    await once(socket, 'connect');
-    socket.pause();
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`.repeat(times));
-    return socket;
-  }
-
   const paths = ['/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css', '/docs', '/openapi.json', '/v1/pets?limit=100'];
   for (const path of paths) await (await fetch(url + path, { headers })).text();
   for (const path of paths) {
     const before = service.memory;
-    const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => pipelineUnread(path, 300)));
+    const request = rawGet(path, `Authorization: Bearer ${key}\r\n`);
+    const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => pipelineUnread(url, request, 300)));
     // The service goes on until the buffers of the kernel are full.
     await sleep(500);
     const growth = service.memory - before;

@@ -1,17 +1,16 @@
 import http from 'node:http';
 import https from 'node:https';
+import { RawConnection } from '@animal-store/test-kit/raw-connection';
 import { expect } from '@jest/globals';
 import { type HttpResponse, expectCommonHeaders, expectStatus, linksOf } from './http-response.js';
 import { expectDocumented } from './openapi-conformance.js';
 import { type Pet, readPet, readPets } from './json.js';
-import { rawExchange } from './raw-exchange.js';
 
 export interface ApiTarget {
   /** Public address of the deployment, without `/v1`. */
   readonly baseUrl: string;
   /** A key with the scopes pets:read and pets:write. */
   readonly key: string;
-  /** A key with only the scope pets:read. */
 }
 
 export interface RequestOptions {
@@ -110,8 +109,11 @@ export class Api {
 
   /** Writes bytes to a new connection and reads until the server closes it. */
   async exchange(bytes: string | Uint8Array): Promise<HttpResponse[]> {
-    const responses = await rawExchange(this.url, bytes);
-    for (const response of responses.filter(({ status }) => status >= 200)) expectCommonHeaders(response);
+    const connection = await RawConnection.open(this.url.href);
+    connection.write(bytes);
+    const responses: HttpResponse[] = [];
+    for (let response; (response = await connection.read());) responses.push({ ...response, text: response.body });
+    for (const response of responses) expectCommonHeaders(response);
     return responses;
   }
 

@@ -4,7 +4,7 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { Metrics } from '../observability/metrics.js';
-import { RawConnection } from './testing/raw-connection.js';
+import { RawConnection } from '@animal-store/test-kit/raw-connection';
 import { useTestApp } from './testing/test-app.js';
 
 const TIMEOUTS = { headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 650_000 };
@@ -13,7 +13,7 @@ const service = useTestApp(['pets:read', 'pets:write'], {
   env: { RATE_LIMIT: '0', KEEP_ALIVE_SECONDS: '650', CORS_ORIGINS: 'https://app.example.com' },
 });
 
-const open = () => RawConnection.open(Number(new URL(service.url).port));
+const open = () => RawConnection.open(service.url);
 const authorized = () => `Authorization: Bearer ${service.key}\r\n`;
 
 function connectTo(): Socket {

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { Client } from 'pg';
 import { JobRunner } from '../contexts/job-runner.js';
 import { Metrics } from '../observability/metrics.js';
-import { RawConnection } from './testing/raw-connection.js';
+import { RawConnection, rawGet } from '@animal-store/test-kit/raw-connection';
 import { startTestApp, type TestApp } from './testing/test-app.js';
 import { Draining } from './connection.js';
 
@@ -24,20 +24,17 @@ async function stop(): Promise<void> {
   await service.close();
 }
 
-const connect = () => RawConnection.open(Number(new URL(service.url).port));
+const connect = () => RawConnection.open(service.url);
 const authorization = () => `Authorization: Bearer ${key}\r\n`;
-const get = (path: string) => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${authorization()}\r\n`);
+const get = (path: string) => rawGet(path, authorization());
 const PET = '{"name":"Last","categoryId":7}';
 const creation = () =>
-  Buffer.from(
-    `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\n${authorization()}Content-Type: application/json\r\nContent-Length: ${String(PET.length)}\r\n\r\n${PET}`,
-  );
-const next = (connection: RawConnection) => connection.read();
+  `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\n${authorization()}Content-Type: application/json\r\nContent-Length: ${String(PET.length)}\r\n\r\n${PET}`;
 /** Returns the status of each of the next responses, and whether it closes the connection. */
 const statusesOf = async (connection: RawConnection, count: number) => {
   const statuses: unknown[] = [];
   for (let i = 0; i < count; i++) {
-    const response = await next(connection);
+    const response = await connection.read();
     statuses.push([response?.status, response?.headers['connection'] === 'close']);
   }
   return statuses;
@@ -73,7 +70,7 @@ describe('while draining, pipelined requests', () => {
     connection.write(get('/v1/pets'));
     await statementsWait(1);
     service.app.get(Draining).isActive = true;
-    connection.write(Buffer.concat([creation(), get('/health/live')]));
+    connection.write(creation() + get('/health/live'));
     await statementsWait(2);
     await release();
     expect(await statusesOf(connection, 3)).toEqual([
@@ -81,7 +78,7 @@ describe('while draining, pipelined requests', () => {
       [201, false],
       [200, true],
     ]);
-    expect(await next(connection)).toBeUndefined();
+    expect(await connection.read()).toBeUndefined();
   });
 
   it('are not processed after the response that closes the connection', async () => {
@@ -102,7 +99,7 @@ describe('while draining, pipelined requests', () => {
       [200, false],
       [200, true],
     ]);
-    expect(await next(connection)).toBeUndefined();
+    expect(await connection.read()).toBeUndefined();
     expect(await countPets()).toBe(before);
   });
 });
@@ -115,7 +112,7 @@ describe('closing', () => {
   it('waits for pending and pipelined requests, but not for idle connections', async () => {
     const [unused, used, busy, ended, pipelined] = await Promise.all([connect(), connect(), connect(), connect(), connect()]);
     used.write(get('/v1/pets'));
-    expect(await next(used)).toMatchObject({ status: 200 });
+    expect(await used.read()).toMatchObject({ status: 200 });
     const release = await lockPets();
     for (const connection of [busy, ended, pipelined]) connection.write(get('/v1/pets'));
     ended.end();
@@ -123,9 +120,9 @@ describe('closing', () => {
     await requestsPend(3);
     const closed = service.app.close();
     await waitFor(() => expect(service.app.getHttpServer().listening).toBe(false));
-    pipelined.write(Buffer.concat([creation(), creation()]));
+    pipelined.write(creation() + creation());
     await statementsWait(2);
-    for (const connection of [unused, used]) expect(await next(connection)).toBeUndefined();
+    for (const connection of [unused, used]) expect(await connection.read()).toBeUndefined();
     await release();
     for (const connection of [busy, ended]) expect(await statusesOf(connection, 1)).toEqual([[200, true]]);
     expect(await statusesOf(pipelined, 3)).toEqual([
@@ -140,20 +137,20 @@ describe('closing', () => {
     const server = service.app.getHttpServer();
     [server.headersTimeout, server.requestTimeout] = [500, 1_000];
     const [header, later, body, pipelined, silent] = await Promise.all([connect(), connect(), connect(), connect(), connect()]);
-    const halfHeader = Buffer.from('GET /v1/pets HTTP/1.1\r\nHost:');
-    const halfBody = creation().subarray(0, -1);
+    const halfHeader = 'GET /v1/pets HTTP/1.1\r\nHost:';
+    const halfBody = creation().slice(0, -1);
     header.write(halfHeader);
     later.write(get('/health/live'));
-    expect(await next(later)).toMatchObject({ status: 200 });
+    expect(await later.read()).toMatchObject({ status: 200 });
     later.write(halfHeader);
     body.write(halfBody);
-    pipelined.write(Buffer.concat([get('/health/live'), halfBody]));
-    expect(await next(pipelined)).toMatchObject({ status: 200 });
+    pipelined.write(get('/health/live') + halfBody);
+    expect(await pipelined.read()).toMatchObject({ status: 200 });
     await fetch(`${service.url}/health/live`).then((response) => response.text());
     let isClosed = false;
     const startedAt = performance.now();
     const closed = service.app.close().then(() => (isClosed = true));
-    expect(await next(silent)).toBeUndefined();
+    expect(await silent.read()).toBeUndefined();
     expect(isClosed).toBe(false);
     for (const connection of [header, later, body, pipelined]) expect(await statusesOf(connection, 1)).toEqual([[408, true]]);
     await closed;
@@ -172,7 +169,7 @@ describe('closing', () => {
     await waitFor(async () => await expect(connect()).rejects.toThrow('ECONNREFUSED'));
     await release();
     expect(await statusesOf(busy, 1)).toEqual([[200, true]]);
-    expect(await next(busy)).toBeUndefined();
+    expect(await busy.read()).toBeUndefined();
     expect(await service.app.get(Database).query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
     job.resolve();
     await closed;

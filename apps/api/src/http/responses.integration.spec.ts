@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { RawConnection } from './testing/raw-connection.js';
+import { RawConnection } from '@animal-store/test-kit/raw-connection';
 import { useTestApp } from './testing/test-app.js';
 
 const PET = '{"name":"Rex","categoryId":1}';
@@ -192,10 +192,10 @@ describe('CORS', () => {
     ['large headers', 431, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', `X: ${'y'.repeat(9_000)}\r\n`],
     ['no Host', 400, 'GET /v1/pets HTTP/1.1\r\n', ''],
     ['a malformed header', 400, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', 'X y\r\n'],
-    ['an expectation', 417, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nExpect: nonsense\r\n', ''],
+    ['an expectation', 417, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nExpect: 100-continue, nonsense\r\n', ''],
     ['too many pipelined requests', 503, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', ''],
   ])('lets a configured origin read the error for %s', async (what, status, beginning, end) => {
-    const connection = await RawConnection.open(Number(new URL(service.url).port));
+    const connection = await RawConnection.open(service.url);
     const count = status === 503 ? 65 : 1;
     connection.write(`${beginning}Origin: ${ORIGIN}\r\n${end}\r\n`.repeat(count));
     let response = await connection.read();
@@ -207,7 +207,7 @@ describe('CORS', () => {
   });
 
   it('allows none of several origins if the request cannot be read', async () => {
-    const connection = await RawConnection.open(Number(new URL(service.url).port));
+    const connection = await RawConnection.open(service.url);
     connection.write('GET\r\n\r\n');
     const { status, headers } = (await connection.read()) ?? {};
     expect([status, headers?.['vary'], headers?.['access-control-allow-origin']]).toEqual([400, 'Origin', undefined]);
@@ -222,7 +222,7 @@ describe('CORS', () => {
     ['two origins', [`Origin: ${ORIGIN}`, 'Origin: https://evil.example']],
   ])('allows nothing to %s', async (_what, origins) => {
     for (const method of ['GET', 'OPTIONS', 'DELETE', 'CONNECT']) {
-      const connection = await RawConnection.open(Number(new URL(service.url).port));
+      const connection = await RawConnection.open(service.url);
       const fields = ['Host: x', ...origins, 'Access-Control-Request-Method: POST', 'Access-Control-Request-Headers: authorization'];
       connection.write(`${method} /v1/pets HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n`);
       const { headers = {} } = (await connection.read()) ?? {};
@@ -248,7 +248,7 @@ describe('with PUBLIC_BASE_URL and DOCS_URL', () => {
     const fields = `${hostile}X-Forwarded-Proto: ftp\r\nForwarded: host=evil.example\r\nAuthorization: Bearer ${service.key}\r\n`;
     const length = `Content-Type: application/json\r\nContent-Length: ${String(PET.length)}\r\n`;
     const creation = `POST /v1/pets HTTP/1.1\r\n${fields}${length}\r\n${PET}`;
-    const connection = await RawConnection.open(Number(new URL(service.url).port));
+    const connection = await RawConnection.open(service.url);
     connection.write(`${creation}${creation}`);
     for (let i = 0; i < 2; i++) expect((await connection.read())?.headers['location']).toMatch(new RegExp(`^${BASE}/v1/pets/\\d+$`));
     connection.write(`GET / HTTP/1.1\r\n${fields}\r\n`);

@@ -11,7 +11,7 @@ import { interval, map, type Observable, take } from 'rxjs';
 import { contexts } from '../registered-contexts.js';
 import { Metrics } from '../observability/metrics.js';
 import { RateLimits } from '../rate-limit/rate-limits.js';
-import { RawConnection } from './testing/raw-connection.js';
+import { RawConnection } from '@animal-store/test-kit/raw-connection';
 import { createLogger, useTestApp } from './testing/test-app.js';
 
 const named = (operationId: string) => ApiOperation({ operationId });
@@ -97,7 +97,7 @@ const CONNECTIONS = 60;
 const lines: string[] = [];
 const logger = createLogger('info', new Writable({ write: (line: Buffer, _encoding, done) => done(void lines.push(line.toString())) }));
 const service = useTestApp(['things:read'], { contexts: [...contexts, things], logger });
-const open = () => RawConnection.open(Number(new URL(service.url).port));
+const open = () => RawConnection.open(service.url);
 
 const HOST = 'Host: x\r\n';
 const request = (method: string, fields = '', body = '', target = '/v1/things') =>

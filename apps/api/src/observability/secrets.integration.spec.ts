@@ -8,7 +8,7 @@ import { startAdminServer } from '../process/admin-server.js';
 import { collectDefaultMetrics } from 'prom-client';
 import { createLogger } from './logger.js';
 import { Metrics } from './metrics.js';
-import { type RawResponse, RawConnection } from '../http/testing/raw-connection.js';
+import { type RawResponse, RawConnection } from '@animal-store/test-kit/raw-connection';
 import { startTestApp, type TestApp } from '../http/testing/test-app.js';
 import { startTraceCollector } from './testing/trace-collector.js';
 
@@ -21,10 +21,10 @@ const ALL_STATUSES = [200, 201, 400, 401, 403, 404, 405, 408, 410, 413, 414, 415
 const outputs = { log: '', responses: '', metrics: '', traces: '' };
 const statuses = new Set<number>();
 let keys: readonly ApiKeySecret[];
-let port: number;
+let url: string;
 
 async function exchange(request: string): Promise<RawResponse | undefined> {
-  const connection = await RawConnection.open(port);
+  const connection = await RawConnection.open(url);
   connection.write(Buffer.from(request, 'latin1'));
   const response = await connection.read();
   connection.reset();
@@ -124,7 +124,7 @@ beforeAll(async () => {
       return proxy.url;
     },
   });
-  port = Number(new URL(service.url).port);
+  ({ url } = service);
   const full = await service.createKey('pets:read', 'pets:write');
   const other = await service.createKey('pets:read', 'pets:write');
   const readOnly = await service.createKey('pets:read');

@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { trace } from '@opentelemetry/api';
 import type { TracerProvider } from '@opentelemetry/sdk-trace';
 import { DataSource } from 'typeorm';
-import { RawConnection } from '../http/testing/raw-connection.js';
+import { endless, RawConnection } from '@animal-store/test-kit/raw-connection';
 import { startTestApp, type TestApp } from '../http/testing/test-app.js';
 import { type ExportedSpan, startTraceCollector, type TraceCollector } from './testing/trace-collector.js';
 import { createLogger } from './logger.js';
@@ -179,7 +179,7 @@ describe('with a collector', () => {
 
   it('keeps the trace of a request whose body arrives later', async () => {
     const caller = createCaller();
-    const connection = await RawConnection.open(Number(new URL(service.url).port));
+    const connection = await RawConnection.open(service.url);
     const body = '{"name":"Rex","categoryId":7}';
     const head = `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.key}\r\ntraceparent: ${caller.traceparent}\r\n`;
     connection.write(`${head}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${String(body.length)}\r\n\r\n`);
@@ -321,14 +321,6 @@ describe('with a share of the traces', () => {
 });
 
 describe('an unavailable or hostile collector', () => {
-  const endless = (head: string) => (socket: Socket) => {
-    const write = () => {
-      while (!socket.destroyed && socket.write('a'.repeat(65_536)));
-    };
-    socket.write(head);
-    socket.on('drain', write);
-    write();
-  };
   const acts: ((socket: Socket) => void)[] = [
     () => undefined,
     (socket) => void socket.write('not HTTP\r\n\r\n'),

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 
 const RESPONSE_TIMEOUT_MS = 15_000;
 
 /** An HTTP response. Field names are in lower case, and repeated fields are joined by `, `. */
 export interface RawResponse {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
@@ -39,13 +40,17 @@ export class RawConnection {
       });
   }
 
-  static async open(port: number): Promise<RawConnection> {
-    const socket = connect({ host: '127.0.0.1', port });
-    await once(socket, 'connect');
+  static async open(url: string): Promise<RawConnection> {
+    const { protocol, hostname, port } = new URL(url);
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const isSecure = protocol === 'https:';
+    const address = { host, port: Number(port) || (isSecure ? 443 : 80) };
+    const socket = isSecure ? connectTls({ ...address, servername: host }) : connect(address);
+    await once(socket, isSecure ? 'secureConnect' : 'connect');
     return new RawConnection(socket);
   }
 
-  write(bytes: string | Buffer): void {
+  write(bytes: string | Uint8Array): void {
     if (!this.socket.destroyed) this.socket.write(bytes);
   }
 
@@ -162,9 +167,22 @@ function readChunks(bytes: Buffer, start: number): { bytes: Buffer; end: number 
 /** A GET request as it is sent on a socket. */
 export const rawGet = (path: string, fields = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
 
+/** Returns a server's part of a connection that sends the text as often as the client reads it. */
+export const endless =
+  (head: string, text = 'a') =>
+  (socket: Socket) => {
+    const chunk = text.repeat(65_536 / text.length);
+    const write = () => {
+      while (!socket.destroyed && socket.write(chunk));
+    };
+    socket.write(head);
+    socket.on('drain', write);
+    write();
+  };
+
 /** Sends pipelined requests and does not read the responses. */
-export async function pipelineUnread(port: number, request: string, times: number): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+export async function pipelineUnread(url: string, request: string, times: number): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
   await once(socket, 'connect');
   socket.pause();
   socket.write(request.repeat(times));
