@@ -158,14 +158,6 @@ export class ServiceProcess {
     return exit;
   }
 
-  /** Kills the process, as if the machine failed. */
-  async kill(): Promise<void> {
-    if (!this.isRunning) return;
-    const exit = this.exit();
-    this.child.kill('SIGKILL');
-    await exit;
-  }
-
   async exit(): Promise<number | null> {
     if (this.isRunning) await once(this.child, 'exit');
     return this.child.exitCode;

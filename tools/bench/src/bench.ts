@@ -74,7 +74,7 @@ export class Bench {
       const catalogue =
         catalogues.get(workspace) ?? (await bench.server.createCatalogue(`bench_${catalogues.size}`, workspace, ROWS, KEYS));
       const service = await target.start(catalogue);
-      cleanUp.defer(() => service.kill());
+      cleanUp.defer(async () => void (await service.stop('SIGKILL')));
       bench.running.set(name, { target, service, catalogue });
       const [key = ''] = catalogue.keys;
       // Only the service can create its cursors.

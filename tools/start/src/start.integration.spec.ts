@@ -30,7 +30,7 @@ beforeAll(async () => {
   dataDir = join(temporary, 'data');
 });
 afterEach(async () => {
-  for (const service of running.splice(0)) await service.kill();
+  for (const service of running.splice(0)) await service.stop('SIGKILL');
 });
 afterAll(() => rm(temporary, { recursive: true, force: true }));
 

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { query } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { asRole } from '../support/service-role.js';
-import { runAnimalStore, createKey, Service } from '../support/service.js';
+import { asRole, createKey, runAnimalStore, Service } from '../support/service.js';
 import { NEW_PET } from '../support/json.js';
 
 const PASSWORD = 'of-tests-only';

@@ -62,7 +62,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await service.kill();
+  await service.stop('SIGKILL');
   await database.drop();
 });
 

@@ -137,7 +137,7 @@ describe('the packaged service', () => {
   });
 
   afterAll(async () => {
-    await service.kill();
+    await service.stop('SIGKILL');
     collector.close();
     await database.drop();
   });
