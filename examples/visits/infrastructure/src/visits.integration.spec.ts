@@ -40,12 +40,13 @@ beforeEach(async () => {
 it('finds and lists exactly what was added', async () => {
   await fc.assert(
     fc.asyncProperty(anyNewVisit, async (visit) => {
-      const added = await add(visit).catch(() => undefined);
-      if (!added) return;
+      const added = await add(visit);
       expect(added).toMatchObject({ ...visit });
       expect(await repository.find(added.id)).toEqual({ ...added });
       const { items } = await repository.list({ petId: visit.petId }, { ...ASCENDING, order: { by: 'startsAt', from: visit.startsAt } });
-      expect(items).toContainEqual(added);
+      expect(items).toEqual([added]);
+      // Otherwise, visits may overlap.
+      await database.empty();
     }),
     { numRuns: 25 },
   );
