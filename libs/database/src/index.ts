@@ -27,7 +27,7 @@ export { grantStatements, type RolePurpose } from './migrations/grants.js';
 export * from './migrations/migrations.js';
 
 // events: stored with the row, handled once by each subscription.
-export { currentManager, EventSubscription, OnEvent, subscriptionOf } from './events/event-handlers.js';
+export { currentManager, EventSubscription, isEventHandler, OnEvent, subscriptionOf } from './events/event-handlers.js';
 export * from './events/events.js';
 export { type EventObserver, EventRunner } from './events/event-runner.js';
 export * from './events/event-status.js';

@@ -208,6 +208,8 @@ it('a definition of a context with a misspelt or a missing member does not compi
   const [module, persistence] = [class Toys {}, { schema: 'toys', entities: [], migrations: [] }];
   // @ts-expect-error The member is `scopes`.
   defineContext({ module, persistence, scope: ['toys:read'] });
+  // @ts-expect-error A scope has a colon.
+  defineContext({ module, persistence, scopes: ['toys'] });
   // @ts-expect-error Without `persistence`.
   defineContext({ module });
   expect(defineContext({ module, persistence }).module).toBe(module);

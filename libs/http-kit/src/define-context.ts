@@ -2,6 +2,7 @@ import type { Job, Persistence } from '@animal-store/database';
 import type { SettingsClass } from '@animal-store/kernel/settings';
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import type { Scope } from './routes.js';
 
 /** A job of a context. The use case is a provider of the context's module. */
 export interface ScheduledJob extends Job {
@@ -14,7 +15,7 @@ export interface Context {
   readonly module: Type | DynamicModule;
   readonly persistence: Persistence;
   /** Scopes that API keys can grant. */
-  readonly scopes?: readonly string[];
+  readonly scopes?: readonly Scope[];
   /** Run by the service in the background. */
   readonly jobs?: readonly ScheduledJob[];
   /** Classes with `@EventSubscription` that handle events of any context. They are providers of the module. */

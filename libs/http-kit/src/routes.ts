@@ -88,8 +88,11 @@ const assertFirst: MethodDecorator & ClassDecorator = (target: object, key?: Pro
 export const Public = (): MethodDecorator & ClassDecorator =>
   applyDecorators(assertFirst, SetMetadata(AUTHORIZATION, 'public'), ApiExtension(EXTENSIONS.scopes, []));
 
+/** `<context>:<what it allows>` */
+export type Scope = `${string}:${string}`;
+
 /** Requires that the API key of the request has all of these scopes. */
-export const RequireScopes = (...scopes: [string, ...string[]]): MethodDecorator & ClassDecorator =>
+export const RequireScopes = (...scopes: [Scope, ...Scope[]]): MethodDecorator & ClassDecorator =>
   applyDecorators(assertFirst, SetMetadata(AUTHORIZATION, scopes), ApiExtension(EXTENSIONS.scopes, scopes));
 
 export const RATE_LIMIT = Symbol('rateLimit');

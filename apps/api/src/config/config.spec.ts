@@ -338,10 +338,15 @@ describe('readConfig', () => {
       expect(() => read({ NODE_ENV: 'staging' })).toThrow('NODE_ENV must be one of production, development, test');
     });
 
-    it.each(['PORT', 'PAYMENTS_KEY'])('rejects a second declaration of %s', (name) => {
+    it.each([
+      ...['PORT', 'PAYMENTS_KEY'].map((name) => [name, `must not declare ${name}, because another declaration exists`] as const),
+      ...['payments-url', 'CERTIFICATE_FILE'].map(
+        (name) => [name, `must declare ${name} in upper case and without _FILE at the end`] as const,
+      ),
+    ])('rejects the declaration of %s', (name, rule) => {
       class OtherSettings extends Settings({ [name]: text({ desc: '', default: '' }) }) {}
-      const rule = `OtherSettings must not declare ${name}, because another declaration exists`;
-      expect(() => readConfig({ DATABASE_URL }, [...contexts, { settings: [OtherSettings] }])).toThrow(new StartupError(rule));
+      const read = () => readConfig({ DATABASE_URL }, [...contexts, { settings: [OtherSettings] }]);
+      expect(read).toThrow(new StartupError(`OtherSettings ${rule}`));
     });
   });
 

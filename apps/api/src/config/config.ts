@@ -156,13 +156,16 @@ export interface Config extends Omit<Settings, 'databaseUrl' | 'databaseReplicaU
 
 /**
  * Returns the variables of the platform and the contexts. `npm run generate` writes them to `.env.example`, docs/variables.md and the chart.
- * @throws StartupError if two have the same name
+ * @throws StartupError if two have the same name, or if a name is not valid
  */
 export function variablesOf(contexts: readonly Pick<Context, 'settings'>[]): Variables {
   const all: Record<string, Variable> = { ...variables };
   for (const settings of contexts.flatMap((context) => context.settings ?? []))
     for (const [name, variable] of Object.entries(settings.variables)) {
       if (name in all) throw new StartupError(`${settings.name} must not declare ${name}, because another declaration exists`);
+      // A secret also has the name with _FILE.
+      if (!/^[A-Z][A-Z0-9_]*(?<!_FILE)$/.test(name))
+        throw new StartupError(`${settings.name} must declare ${name} in upper case and without _FILE at the end`);
       all[name] = variable;
     }
   const withFile = ([name, variable]: [string, Variable]): [string, Variable][] =>

@@ -16,7 +16,7 @@ import { petsContext } from '@animal-store/pets-http';
 import { createMigratedDatabase } from '@animal-store/test-kit';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type DynamicModule, Logger, Module, type Type } from '@nestjs/common';
-import { ModuleRef, NestFactory } from '@nestjs/core';
+import { ModuleRef, ModulesContainer, NestFactory } from '@nestjs/core';
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { AlwaysOnSampler, InMemorySpanExporter, ParentBasedSampler, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
@@ -77,7 +77,7 @@ describe('collectSubscriptions', () => {
 
 function deliveryWithoutDatabase(): EventDelivery {
   const database = new Database({ url: 'postgres://nowhere', applicationName: 'spec', poolSize: 1, persistence: [] });
-  return new EventDelivery(database, new Metrics(), {} as ModuleRef);
+  return new EventDelivery(database, new Metrics(), {} as ModuleRef, new ModulesContainer());
 }
 
 describe('EventDelivery', () => {
@@ -120,7 +120,8 @@ describe('EventDelivery', () => {
       interceptor: traceStatements(trace.getTracer('spec')),
     });
     const metrics = new Metrics();
-    const delivery = new EventDelivery(dataSource, metrics, { get: () => new PetsFollowOrders() } as unknown as ModuleRef);
+    const moduleRef = { get: () => new PetsFollowOrders() } as unknown as ModuleRef;
+    const delivery = new EventDelivery(dataSource, metrics, moduleRef, new ModulesContainer());
     delivery.onApplicationBootstrap();
     await dataSource.open();
     exporter.reset();
@@ -150,15 +151,17 @@ describe('EventDelivery', () => {
     await provider.shutdown();
   });
 
-  it('fails the start if no module provides the class of a subscription', async () => {
-    @EventSubscription('forgotten')
-    class Forgotten extends FollowOrders {}
+  @EventSubscription('forgotten')
+  class Forgotten extends FollowOrders {}
 
-    const app = await NestFactory.createApplicationContext(class Root {}, { logger: false });
-    const options = { url: 'postgres://nowhere', applicationName: 'spec', poolSize: 1, persistence: [] };
-    const database = new Database({ ...options, subscriptions: [subscriptionOf(Forgotten)] });
-    const delivery = new EventDelivery(database, new Metrics(), app.get(ModuleRef));
-    expect(() => delivery.onApplicationBootstrap()).toThrow('Nest could not find Forgotten element');
+  it.each([
+    ['no module provides the class of a subscription', [], [subscriptionOf(Forgotten)], 'Nest could not find Forgotten element'],
+    ['no context lists it', [Forgotten], [], 'Forgotten must be in `subscriptions` of its context.'],
+  ])('fails the start if %s', async (_what, providers, subscriptions, reason) => {
+    const app = await NestFactory.createApplicationContext({ module: class Root {}, providers }, { logger: false });
+    const database = new Database({ url: 'postgres://nowhere', applicationName: 'spec', poolSize: 1, persistence: [], subscriptions });
+    const delivery = new EventDelivery(database, new Metrics(), app.get(ModuleRef), app.get(ModulesContainer));
+    expect(() => delivery.onApplicationBootstrap()).toThrow(reason);
     await app.close();
   });
 

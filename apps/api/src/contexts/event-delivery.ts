@@ -4,6 +4,7 @@ import {
   type EventHandler,
   type EventObserver,
   EventRunner,
+  isEventHandler,
   type StoredEvent,
   type Subscription,
   subscriptionOf,
@@ -11,7 +12,7 @@ import {
 } from '@animal-store/database';
 import type { Context } from '@animal-store/http-kit';
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { Metrics } from '../observability/metrics.js';
 import type { Config } from '../config/config.js';
 import { assertUnique, StartupError } from '../config/startup-errors.js';
@@ -39,15 +40,20 @@ export class EventDelivery implements EventObserver, OnApplicationBootstrap, Bef
   private isInterrupted = false;
 
   constructor(
-    database: Database,
+    private readonly database: Database,
     private readonly metrics: Metrics,
     moduleRef: ModuleRef,
+    private readonly modules: ModulesContainer,
   ) {
     const handlerOf = (handler: EventHandler) => moduleRef.get<object>(handler, { strict: false });
     this.runner = new EventRunner(database, this, { isOpen: () => database.hasOpened, handlerOf });
   }
 
   onApplicationBootstrap(): void {
+    const { subscriptions = [], citus } = this.database.settings;
+    const types = [...this.modules.values()].flatMap(({ providers }) => [...providers.values()].map(({ metatype }) => metatype));
+    const unlisted = types.filter(isEventHandler).find((type) => !citus && !subscriptions.some(({ handler }) => handler === type));
+    if (unlisted) throw new StartupError(`${unlisted.name} must be in \`subscriptions\` of its context.`);
     this.runner.start();
   }
 

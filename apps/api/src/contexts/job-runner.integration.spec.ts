@@ -160,7 +160,7 @@ it('while draining, no run starts, and the end of the runner waits for the curre
 });
 
 it.each([
-  [[job(0)], 'The period of the job spec must be at least 1 ms.'],
+  [[job(0)], 'The period of the job spec must be an integer of at least 1 ms.'],
   [[job(1), job(2)], 'Two jobs have the name spec.'],
 ])('%j prevent the start', async (jobs, reason) => {
   await expect(start(jobs)).rejects.toThrow(reason);

@@ -34,7 +34,8 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
   ) {
     assertUnique('jobs', jobs);
     for (const { name, every } of jobs) {
-      if (!(every >= 1)) throw new StartupError(`The period of the job ${name} must be at least 1 ms.`);
+      if (!(Number.isInteger(every) && every > 0))
+        throw new StartupError(`The period of the job ${name} must be an integer of at least 1 ms.`);
       metrics.jobPeriods.set({ job_name: name }, every / 1000);
       metrics.jobSuccesses.set({ job_name: name }, Date.now() / 1000);
     }

@@ -122,14 +122,14 @@ describe('a handler whose parameter has no rules', () => {
   }
 
   class Named {
-    list(@Query('name') _name: string): void {}
+    list(@Query('page') _page: Page): void {}
   }
 
   it.each([
     [Unreceived, 'Unreceived.add: a Buffer is the type of the @Body() of a route with @ReceivesBytes, and of no other.'],
     [Unread, 'Unread.add: a Buffer is the type of the @Body() of a route with @ReceivesBytes, and of no other.'],
-    [Anything, 'Anything.add: a body parameter needs a class with validation rules as its type.'],
-    [Named, 'Named.list: a query parameter needs a class with validation rules as its type.'],
+    [Anything, 'Anything.add: a body parameter needs a class with validation rules as its type, and no name.'],
+    [Named, 'Named.list: a query parameter needs a class with validation rules as its type, and no name.'],
   ])('prevents the start: %s', (metatype, reason) => {
     const modules = new Map([['', { controllers: new Map([['', { metatype }]]) }]]) as unknown as ModulesContainer;
     expect(() => new ValidationPipe(modules).onModuleInit()).toThrow(reason);

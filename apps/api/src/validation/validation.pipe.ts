@@ -77,13 +77,16 @@ function parseObject(body: ReceivedBody | undefined): object {
   return value;
 }
 
-/** Returns the classes of a handler's `@Body()` or `@Query()` parameters. */
+/** Returns the classes of a handler's `@Body()` or `@Query()` parameters. That of a parameter such as `@Body('name')` is Object. */
 function dtosOf(controller: Type, method: string, source: Source): readonly Type[] {
-  const routeArguments = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Record<string, { index: number }>;
+  const routeArguments = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Record<
+    string,
+    { index: number; data?: unknown }
+  >;
   const types = (Reflect.getMetadata(PARAMTYPES_METADATA, controller.prototype as object, method) ?? []) as Type[];
   return Object.entries(routeArguments)
     .filter(([key]) => key.startsWith(`${PARAMETER_TYPES[source]}:`))
-    .flatMap(([, { index }]) => types[index] ?? []);
+    .map(([, { index, data }]) => (data === undefined && types[index]) || Object);
 }
 
 function receivesBytes(controller: Type, method: string): boolean {
@@ -94,7 +97,7 @@ function receivesBytes(controller: Type, method: string): boolean {
 /** @throws Error if the parameter's type has no validation rules, or an asynchronous one */
 function compiledDto(metatype: Type | undefined, source: Source, where = ''): CompiledDto {
   const compiled = metatype && CompiledDto.of(metatype);
-  if (!compiled) throw new Error(`${where}a ${source} parameter needs a class with validation rules as its type.`);
+  if (!compiled) throw new Error(`${where}a ${source} parameter needs a class with validation rules as its type, and no name.`);
   return compiled;
 }
 

@@ -43,6 +43,8 @@ export function EventSubscription(name: string, { ignores = [] }: { readonly ign
   };
 }
 
+export const isEventHandler = (type: unknown): type is EventHandler => subscriptions.has(type as EventHandler);
+
 /** @throws TypeError if the class has no `@EventSubscription` */
 export function subscriptionOf(handler: EventHandler): Subscription {
   const subscription = subscriptions.get(handler);
