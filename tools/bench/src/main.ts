@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
 import { Bench, type BenchResult } from './bench.js';
 import { replaceTable, resultTable, summaryTable } from './report.js';
 import { targetsOf } from './targets.js';
@@ -70,7 +70,7 @@ async function write(result: BenchResult, file: string, isForReadme: boolean): P
   if (result.failures.length > 0) throw new Error(result.failures.join('\n'));
   if (!isForReadme) return;
   const page = replaceTable(await readFile(README, 'utf8'), summaryTable(result));
-  await writeFile(README, await format(page, { ...(await resolveConfig(README)), parser: 'markdown' }));
+  await writeFile(README, (await format(README, page, { embeddedLanguageFormatting: 'off' })).code);
 }
 
 function choose<T extends string>(known: readonly T[], text: string): T[] {

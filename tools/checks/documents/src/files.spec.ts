@@ -106,7 +106,7 @@ describe('Markdown', () => {
 });
 
 describe('the generated documents', () => {
-  // Prettier formats JSON.
+  // Oxfmt formats JSON.
   const parse = (text: string): unknown => (text.startsWith('{') ? JSON.parse(text) : text);
 
   it.each(Object.entries(renderDocuments()))('%s is up to date: `npm run generate` writes it', (file, text) => {

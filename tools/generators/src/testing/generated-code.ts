@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from '@jest/globals';
 import type { FileChange } from '@nx/devkit';
-import { check, resolveConfig } from 'prettier';
+import { format, type FormatOptions } from 'oxfmt';
 
 const WORKSPACE = fileURLToPath(new URL('../../../../', import.meta.url));
+const FORMAT = JSON.parse(readFileSync(join(WORKSPACE, '.oxfmtrc.json'), 'utf8')) as FormatOptions;
 const TSC = join(WORKSPACE, 'node_modules/@typescript/7/bin/tsc');
 
 export const contentOf = ({ content }: FileChange): string => content?.toString('utf8') ?? '';
@@ -16,8 +17,8 @@ export async function expectFormatted(files: readonly FileChange[]): Promise<voi
   const formatted = files.filter(({ path }) => /\.(?:ts|json|md)$/.test(path));
   expect(formatted.length).toBeGreaterThan(1);
   for (const file of formatted) {
-    const options = await resolveConfig(join(WORKSPACE, file.path));
-    expect([file.path, await check(contentOf(file), { ...options, filepath: file.path })]).toEqual([file.path, true]);
+    const { code } = await format(file.path, contentOf(file), FORMAT);
+    expect([file.path, contentOf(file)]).toEqual([file.path, code]);
   }
 }
 

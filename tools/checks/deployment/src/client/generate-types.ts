@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import openapiTS, {
   astToString,
   type OpenAPI3,
@@ -5,12 +6,13 @@ import openapiTS, {
   type ParameterObject,
   type ReferenceObject,
 } from 'openapi-typescript';
-import { format, resolveConfig } from 'prettier';
+import { format, type FormatOptions } from 'oxfmt';
 import ts from 'typescript';
 
 /** Path of the generated file. */
 export const GENERATED_FILE = new URL('../../../../../libs/client/src/openapi.generated.ts', import.meta.url);
 
+const FORMAT = new URL('../../../../../.oxfmtrc.json', import.meta.url);
 const HEADER = '// Generated from docs/openapi.json by `npx nx openapi api`, without responses and header fields. Do not edit.\n\n';
 const BIGINT = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
 const BIGINT_OR_NULL = ts.factory.createUnionTypeNode([BIGINT, ts.factory.createLiteralTypeNode(ts.factory.createNull())]);
@@ -49,7 +51,8 @@ export async function generateTypes(text: string): Promise<string> {
     '/** Names of the members and parameters that are int64. */\n',
     `export const INT64_MEMBERS: ReadonlySet<string> = new Set(${JSON.stringify(int64Members(document))});\n`,
   ].join('');
-  return format(source, { ...(await resolveConfig(GENERATED_FILE)), parser: 'typescript' });
+  const options = JSON.parse(await readFile(FORMAT, 'utf8')) as FormatOptions;
+  return (await format(GENERATED_FILE.pathname, source, options)).code;
 }
 
 /** Removes responses and header parameters: the client uses the schemas of the bodies, and sets the headers itself. */
