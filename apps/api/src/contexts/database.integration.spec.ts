@@ -27,7 +27,7 @@ const create = async ({ url, key }: KeyedApp, name: string) => {
 };
 const statuses = (responses: readonly { status: number }[]) => responses.map(({ status }) => status);
 
-describe('when the database closes all connections', () => {
+describe('a service', () => {
   let database: Client;
   // Jest runs afterAll hooks in order: this connection ends before the service drops its database.
   afterAll(() => database.end());
@@ -37,12 +37,45 @@ describe('when the database closes all connections', () => {
     await database.connect();
   });
 
+  // First, because it shows identifiers.
+  it('continues to work after migrations of the next release have added columns', async () => {
+    const authorization = `Bearer ${service.key}`;
+    const send = async (method: string, path: string, headers: Record<string, string> = {}, body?: string) => {
+      const response = await fetch(service.url + path, {
+        method,
+        headers: { authorization, 'content-type': 'application/json', ...headers },
+        ...(body !== undefined && { body }),
+      });
+      return `${String(response.status)} ${await response.text()}`;
+    };
+    const pet = (id: number) => `{"id":${String(id)},"name":"Rex","categoryId":7,"status":"sold"}`;
+    const body = '{"name":"Rex","categoryId":7,"status":"sold"}';
+    const useAll = async (first: number) => {
+      const key = { 'idempotency-key': `key-${String(first)}` };
+      expect(await send('POST', '/v1/pets', {}, body)).toBe(`201 ${pet(first)}`);
+      expect(await send('POST', '/v1/pets', key, body)).toBe(`201 ${pet(first + 1)}`);
+      expect(await send('POST', '/v1/pets', key, body)).toBe(`201 ${pet(first + 1)}`);
+      expect(await send('GET', `/v1/pets/${String(first)}`)).toBe(`200 ${pet(first)}`);
+      const expectedIds = Array.from({ length: first + 1 }, (_, n) => n + 1);
+      expect(await send('GET', '/v1/pets?status=sold')).toBe(`200 [${expectedIds.map(pet).join()}]`);
+      expect(await send('GET', '/health/ready')).toBe('200 {"status":"ok"}');
+    };
+
+    // After this, the connections have prepared statements.
+    await useAll(1);
+    for (const table of ['pets.pets', 'pets.idempotency_keys', 'access.clients', 'access.api_keys']) {
+      await database.query(`ALTER TABLE ${table} ADD COLUMN added_later text NOT NULL DEFAULT 'x'`);
+    }
+    await database.query(`INSERT INTO schema_migrations (timestamp, name) VALUES (9999999999999, 'AddLater9999999999999')`);
+    await useAll(3);
+  });
+
   const terminate = () =>
     database.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'animal-store-api' AND datname = current_database()`,
     );
 
-  it('reads succeed', async () => {
+  it('reads if the database closes all connections', async () => {
     for (let i = 0; i < 5; i++) {
       expect(statuses(await Promise.all([get(service), get(service), get(service)]))).toEqual([200, 200, 200]);
       await terminate();
@@ -50,7 +83,7 @@ describe('when the database closes all connections', () => {
     }
   });
 
-  it('a pending read is repeated, a pending creation is not', async () => {
+  it('repeats a pending read, but no pending creation, if the database closes all connections', async () => {
     const other = new Client({ connectionString: service.databaseUrl });
     await other.connect();
     try {
@@ -69,7 +102,7 @@ describe('when the database closes all connections', () => {
     }
   });
 
-  it('the metrics of the pool distinguish connections that execute a statement from unused ones', async () => {
+  it('has metrics of its pool, which distinguish connections that execute a statement from unused ones', async () => {
     const { registry } = service.app.get(Metrics);
     const gauge = async (name: string) => Number((await registry.getSingleMetricAsString(`database_pool_${name}`)).split(' ').at(-1));
     const other = new Client({ connectionString: service.databaseUrl });
@@ -128,45 +161,6 @@ describe('responds with 503, and recovers afterwards', () => {
     expect(new Set(statuses(responses))).toEqual(new Set([503]));
     proxy.slowDown(0);
     await waitUntilServing();
-  });
-});
-
-describe('with a newer schema', () => {
-  const service = useTestApp(SCOPES);
-
-  it('a process continues to work after migrations of the next release have added columns', async () => {
-    const authorization = `Bearer ${service.key}`;
-    const send = async (method: string, path: string, headers: Record<string, string> = {}, body?: string) => {
-      const response = await fetch(service.url + path, {
-        method,
-        headers: { authorization, 'content-type': 'application/json', ...headers },
-        ...(body !== undefined && { body }),
-      });
-      return `${String(response.status)} ${await response.text()}`;
-    };
-    const pet = (id: number) => `{"id":${String(id)},"name":"Rex","categoryId":7,"status":"sold"}`;
-    const body = '{"name":"Rex","categoryId":7,"status":"sold"}';
-    const useAll = async (first: number) => {
-      const key = { 'idempotency-key': `key-${String(first)}` };
-      expect(await send('POST', '/v1/pets', {}, body)).toBe(`201 ${pet(first)}`);
-      expect(await send('POST', '/v1/pets', key, body)).toBe(`201 ${pet(first + 1)}`);
-      expect(await send('POST', '/v1/pets', key, body)).toBe(`201 ${pet(first + 1)}`);
-      expect(await send('GET', `/v1/pets/${String(first)}`)).toBe(`200 ${pet(first)}`);
-      const expectedIds = Array.from({ length: first + 1 }, (_, n) => n + 1);
-      expect(await send('GET', '/v1/pets?status=sold')).toBe(`200 [${expectedIds.map(pet).join()}]`);
-      expect(await send('GET', '/health/ready')).toBe('200 {"status":"ok"}');
-    };
-
-    // After this, the connections have prepared statements.
-    await useAll(1);
-    const database = new Client({ connectionString: service.databaseUrl });
-    await database.connect();
-    for (const table of ['pets.pets', 'pets.idempotency_keys', 'access.clients', 'access.api_keys']) {
-      await database.query(`ALTER TABLE ${table} ADD COLUMN added_later text NOT NULL DEFAULT 'x'`);
-    }
-    await database.query(`INSERT INTO schema_migrations (timestamp, name) VALUES (9999999999999, 'AddLater9999999999999')`);
-    await useAll(3);
-    await database.end();
   });
 });
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer, Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Database, type DatabaseOptions } from '../database.js';
+import { FakeServer, message } from '../testing/fake-server.js';
 import { DatabaseClient } from './database-client.js';
 import { isDatabaseUnavailable } from './error-meaning.js';
 
@@ -90,20 +90,11 @@ it('a lost server is detected: by TCP keep-alive, and during a query by query_ti
 });
 
 it('the process survives a server that closes the connection right after the login', async () => {
-  const message = (type: string, body: Buffer) => {
-    const head = Buffer.from(`${type}0000`);
-    head.writeInt32BE(body.length + 4, 1);
-    return Buffer.concat([head, body]);
-  };
-  const loggedIn = Buffer.concat([message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))]);
   const ended = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'));
   // Sent in one segment, so that the client reads the error before the pool handles the login.
-  const server = createServer((socket) =>
-    socket.on('error', () => undefined).once('data', () => socket.end(Buffer.concat([loggedIn, ended]))),
-  );
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const error = await failure(open(`postgres://u:p@127.0.0.1:${(server.address() as AddressInfo).port}/d`));
+  const greeting = Buffer.concat([message('R', Buffer.alloc(4)), message('Z', Buffer.from('I')), ended]).toString();
+  const server = await FakeServer.start({ greeting });
+  const error = await failure(open(`postgres://u:p@${server.address}/d`));
   expect(isDatabaseUnavailable(error)).toBe(true);
   server.close();
 });

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { DatabaseError, type PoolClient, type PoolConfig } from 'pg';
+import type { PoolClient, PoolConfig } from 'pg';
 import { DatabasePool } from './database-pool.js';
 import { PreparedStatement } from '../statements/prepared-statement.js';
 
@@ -15,7 +15,6 @@ class FakeClient extends EventEmitter {
   readonly _queryable = true;
   readonly _ending = false;
 
-  transactionStatus = 'I';
   readonly running: ((error: unknown, rows?: unknown[]) => void)[] = [];
 
   connect(callback: () => void): void {
@@ -33,7 +32,7 @@ class FakeClient extends EventEmitter {
   }
 
   getTransactionStatus(): string {
-    return this.transactionStatus;
+    return 'I';
   }
 
   ref(): void {}
@@ -43,10 +42,6 @@ class FakeClient extends EventEmitter {
 const fake = (client: PoolClient) => client as unknown as FakeClient;
 const stateOf = (...clients: PoolClient[]) =>
   clients.map((client) => ({ ended: fake(client).hasEnded, destroyed: fake(client).isDestroyed }));
-const open = { ended: false, destroyed: false };
-
-const errorOf = (code: string) => Object.assign(new DatabaseError('no', 1, 'error'), { code });
-
 const PICK = new PreparedStatement('pick', 'SELECT', () => undefined);
 
 let pool: DatabasePool;
@@ -55,27 +50,6 @@ let clients: [PoolClient, PoolClient, PoolClient];
 beforeEach(async () => {
   pool = new DatabasePool({ Client: FakeClient, max: 3, allowExitOnIdle: true } as unknown as PoolConfig);
   clients = await Promise.all([pool.connect(), pool.connect(), pool.connect()]);
-});
-
-describe('release', () => {
-  const closed = { ended: true, destroyed: false };
-
-  // error-meaning.spec.ts has every code.
-  it('keeps the connection after an error of a statement, and closes it after another one', () => {
-    const [one, other, third] = clients;
-    one.release(errorOf('23505'));
-    other.release(errorOf('57P01'));
-    third.release(new Error('no'));
-    expect(stateOf(one, other, third)).toEqual([open, closed, closed]);
-  });
-
-  it.each(['T', 'E'])('in a transaction (%s) closes the connection', (status) => {
-    const [one, other] = clients;
-    for (const client of [one, other]) fake(client).transactionStatus = status;
-    one.release();
-    other.release(errorOf('23505'));
-    expect(stateOf(one, other)).toEqual([closed, closed]);
-  });
 });
 
 describe('idle connections', () => {

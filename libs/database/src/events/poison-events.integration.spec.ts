@@ -55,7 +55,7 @@ const expectEffects = (...steps: readonly number[]) =>
     steps.map((step) => `${String(step)}/${String(step)}`),
   );
 const expectErrors = (...expected: readonly unknown[]) =>
-  waitFor(async () => expect((await parkedEvents(shop.admin)).map(({ error }) => error)).toEqual(expected), { timeoutMs: 30_000 });
+  waitFor(async () => expect((await parkedEvents(shop.admin)).map(({ error }) => error)).toEqual(expected));
 
 describe('an event that fails', () => {
   const revoked = Proxy.revocable({}, {});

@@ -31,7 +31,7 @@ function placeOrder(dataSource: Database, orderId: bigint): Promise<void> {
 
 const expectEffects = (expected: readonly string[]) => shop.expectEffects('follow', expected);
 const expectLag = (lag: number) =>
-  waitFor(async () => expect(await eventStatus(shop.admin)).toMatchObject([{ lag, parked: 0, attempts: 0 }]), { timeoutMs: 30_000 });
+  waitFor(async () => expect(await eventStatus(shop.admin)).toMatchObject([{ lag, parked: 0, attempts: 0 }]));
 const types = async () => {
   const rows = await shop.admin.query<{ types: string[] }[]>('SELECT types FROM events.subscriptions');
   return rows.flatMap((row) => row.types).sort();

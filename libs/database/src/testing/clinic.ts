@@ -149,34 +149,16 @@ const ROWS = 24;
 
 type Clinic = ReturnType<typeof clinicOf>;
 
-/**
- * Inserts invoices and overlapping bookings, most of which other processes insert in the same round, in another order, with and without keys.
- * Returns how often each outcome occurred.
- */
-export function insertRound({ invoice, book }: Clinic, round: number, process: number): Promise<Record<string, number>> {
-  return insertInOrder(round, process, (row, key) => [
-    invoice(`${String(round)} ${String(row)}`, key && `invoice ${key}`),
-    book(
-      {
-        petId: BigInt(round * ROWS + (row % 4)),
-        startsAt: new Date((Math.floor(row / 4) * STEP_MINUTES + process * 5) * 60_000),
-      },
-      key && `booking ${key}`,
-    ),
-  ]);
-}
-
-async function insertInOrder(
-  round: number,
-  process: number,
-  insert: (row: number, key: string | undefined) => Promise<unknown>[],
-): Promise<Record<string, number>> {
+/** Inserts invoices and overlapping bookings, most of which other processes insert in the same round, in another order, with and without keys. */
+export function insertRound({ invoice, book }: Clinic, round: number, process: number): Promise<string[]> {
   const rows = Array.from({ length: ROWS }, (_, row) => row);
-  const ordered = process % 2 === 0 ? rows : rows.toReversed();
-  const outcomes = await outcomesOf(
-    ordered.flatMap((row) => insert(row, row % 3 === process % 3 ? undefined : [process, round, row].join(' '))),
-  );
-  const counts: Record<string, number> = {};
-  for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
-  return counts;
+  const inserts = (process % 2 === 0 ? rows : rows.toReversed()).flatMap((row) => {
+    const key = row % 3 === process % 3 ? undefined : [process, round, row].join(' ');
+    const startsAt = new Date((Math.floor(row / 4) * STEP_MINUTES + process * 5) * 60_000);
+    return [
+      invoice(`${String(round)} ${String(row)}`, key && `invoice ${key}`),
+      book({ petId: BigInt(round * ROWS + (row % 4)), startsAt }, key && `booking ${key}`),
+    ];
+  });
+  return outcomesOf(inserts);
 }

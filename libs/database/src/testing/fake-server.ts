@@ -134,7 +134,5 @@ export function message(type: string, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(type), int32(body.length + 4), body]);
 }
 
-/** Asks for GSSAPI. */
-export const UNKNOWN_LOGIN = message('R', int32(7));
 const READY = message('Z', Buffer.from('I'));
 const REJECTED = message('E', Buffer.from('SERROR\0C42501\0Mpermission denied\0\0'));

@@ -39,6 +39,6 @@ export function useShop() {
       return runner;
     },
     expectEffects: (subscription: string, expected: readonly string[]) =>
-      waitFor(async () => expect(await effects(admin, subscription)).toEqual(expected), { timeoutMs: 30_000 }),
+      waitFor(async () => expect(await effects(admin, subscription)).toEqual(expected)),
   };
 }
