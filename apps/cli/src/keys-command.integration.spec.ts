@@ -221,6 +221,7 @@ describe('a database role without privileges', () => {
 
   it.each([
     ['keys create --client acme', 'DATABASE_URL to the URL of a role such as animal_store_keys'],
+    ['events list', 'DATABASE_URL to the URL of a role such as animal_store_service'],
     ['seed --count 1', 'DATABASE_URL to the URL of a role such as animal_store_owner'],
     ['migrate up', 'MIGRATION_DATABASE_URL or DATABASE_URL to the URL of a role such as animal_store_owner'],
     [`grants keys ${role} --apply`, 'MIGRATION_DATABASE_URL or DATABASE_URL to the URL of a role such as animal_store_owner'],

@@ -232,7 +232,7 @@ describe('a compiled DTO', () => {
         },
       ),
       {
-        numRuns: 50,
+        numRuns: 25,
         examples: [
           [{ x: ['nested'], y: ['array', 'nestedItems'] }, { z: ['optional'] }, { y: ['string'] }, [{ x: { y: 'a' }, y: [{ y: 'b' }] }]],
         ],

@@ -7,7 +7,7 @@ import { describeMigrations, useDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { petsPersistence } from './pets-persistence.js';
-import { findOutdatedRead, findViolation, History } from './testing/history.js';
+import { findViolation, History } from './testing/history.js';
 import { aNewPet, anyNewPet, OTHER_PET_VALUES } from './testing/pet-builder.js';
 import { TypeOrmPetRepository } from './typeorm-pet-repository.js';
 
@@ -210,12 +210,5 @@ describe('the check of histories', () => {
     ['reads of something else', [creation(1n, 1, 2), find(2n, false, 3, 4)]],
   ])('accepts %s', (_, operations) => {
     expect(findViolation(operations)).toBeUndefined();
-  });
-
-  it.each([
-    ['two orders of two creations', longFork],
-    ['a pet that comes and goes', lostPet],
-  ])('finds no outdated read in %s', (_, operations) => {
-    expect(findOutdatedRead(operations)).toBeUndefined();
   });
 });

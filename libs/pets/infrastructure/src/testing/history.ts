@@ -34,7 +34,7 @@ export function findViolation(operations: readonly Operation[]): string | undefi
  * Returns which read does not see everything that was created before its call, or sees a pet before the call of its creation.
  * Undefined if there is none.
  */
-export function findOutdatedRead(operations: readonly Operation[]): string | undefined {
+function findOutdatedRead(operations: readonly Operation[]): string | undefined {
   for (const read of operations) {
     for (const { created: pet, calledAt, returnedAt } of operations) {
       if (pet === undefined || !isRead(read, pet)) continue;
