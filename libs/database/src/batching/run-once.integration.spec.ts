@@ -31,7 +31,7 @@ describe('runOnce', () => {
         return result;
       });
     expect(await run({ command: 'send', id: 1n, to: 'Ann' })).toEqual({ result, replayed: false });
-    const replayed = await run({ to: 'Ann', command: 'send', id: 1n });
+    const replayed = await run({ to: 'Ann', command: 'send', id: 1n, note: undefined });
     expect(replayed).toEqual({ result, replayed: true });
     expect(Object.keys(replayed.result)).toEqual(Object.keys(result));
     for (const other of [

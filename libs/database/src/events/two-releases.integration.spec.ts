@@ -161,4 +161,13 @@ describe('a subscription that only another release has', () => {
     expect(await eventStatus(shop.admin)).toEqual([]);
     expect(await shop.admin.query('SELECT FROM events.deliveries')).toEqual([]);
   });
+
+  it('is not forgotten while a transaction stays open, and others that store events wait for it only briefly', async () => {
+    const database = await start(older);
+    await database.transaction(async (manager) => {
+      await appendEvents(manager, OrderPlaced.of({ orderId: 1n, petId: 1n, customer: 'Ann', placedAt: new Date(), note: undefined }));
+      await expect(forgetSubscription(shop.admin, 'follow')).rejects.toMatchObject({ code: '55P03' });
+    });
+    expect(await eventStatus(shop.admin)).toMatchObject([{ lag: 1 }]);
+  });
 });

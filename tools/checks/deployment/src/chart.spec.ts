@@ -135,7 +135,8 @@ it('what the Job of the migrations needs exists before it', () => {
 });
 
 it('the alert on missing standbys expects the instances of the values', () => {
-  const [, text = '', number = ''] = /replace "(< (\d+) - 1)"/.exec(readChartFile('templates/monitoring.yaml')) ?? [];
+  const replacement = /replace "(< (\d+) - 1)" \(printf "< %d - 1" \(int \.Values\.postgres\.instances\)\)/;
+  const [, text = '', number = ''] = replacement.exec(readChartFile('templates/monitoring.yaml')) ?? [];
   expect(readChartFile('prometheus/postgres-rules.yml').split(`{pod=~".+-postgres-[0-9]+"}) ${text}\n`)).toHaveLength(2);
   expect(parse(readChartFile('values.yaml'))).toMatchObject({ postgres: { instances: Number(number) } });
 });

@@ -170,10 +170,11 @@ describe('container files', () => {
       expect(ports.join()).not.toContain(environment['ADMIN_PORT']);
     });
 
-    it('creates the first key when the service is ready, not when it is only alive, and again after a failure', () => {
+    it('creates one first key, when the service is ready, not when it is only alive, and again after a failure', () => {
       const { api, 'first-key': firstKey } = compose.services;
       expect(api?.healthcheck?.test.join(' ')).toContain("'http://127.0.0.1:3000/health/ready'");
       expect(firstKey).toMatchObject({
+        command: expect.arrayContaining(['--if-none']),
         depends_on: { api: { condition: 'service_healthy' } },
         restart: expect.stringMatching(/^on-failure/),
       });
