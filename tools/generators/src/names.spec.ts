@@ -37,6 +37,7 @@ describe('the names of a context', () => {
     ['apps', 'app', 'apps is a reserved name of the workspace'],
     ['information-schema', 'view', 'is a reserved name of the workspace'],
     ['references', 'reference', 'references is a reserved name of the workspace'],
+    ['indexes', 'index', 'index is a reserved name of the workspace'],
     ['customers', 'client', 'client is a reserved name of the workspace'],
     ['pg-orders', 'pg-order', 'pg_orders is reserved in PostgreSQL'],
     ['classes', 'class', 'class is a reserved word of TypeScript'],

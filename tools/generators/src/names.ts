@@ -30,11 +30,9 @@ const KEBAB_CASE = /^[a-z]+(?:-[a-z]+)*$/;
 /** Leaves room for suffixes within PostgreSQL's 63 bytes. */
 const MAX_LENGTH = 40;
 
-/** Scopes of the workspace, schemas and tables of the platform, reserved words of PostgreSQL, ignored folders, and resources of the context access. */
+/** Scopes of the workspace, schemas and tables of the platform, reserved words of PostgreSQL, ignored folders, the file of exports, and resources of the context access. */
 const RESERVED_NAMES =
-  'platform apps tools public information-schema events jobs idempotency-keys references overlaps dist bundle coverage client api-key'.split(
-    ' ',
-  );
+  /^(?:platform|apps|tools|public|information-schema|events|jobs|idempotency-keys|references|overlaps|dist|bundle|coverage|index|client|api-key)$/;
 
 const { SyntaxKind } = ts;
 const isReserved = (kind: ts.SyntaxKind) =>
@@ -78,7 +76,7 @@ function assertNotReserved(names: ContextNames): void {
   const { context, schema, file, Entity, Entities, variable, variables } = names;
   const rejection = (name: string, reason: string) =>
     new Error(`"${context}" cannot be the name of a context or resource: ${name} ${reason}`);
-  for (const name of [context, file]) if (RESERVED_NAMES.includes(name)) throw rejection(name, 'is a reserved name of the workspace');
+  for (const name of [context, file]) if (RESERVED_NAMES.test(name)) throw rejection(name, 'is a reserved name of the workspace');
   if (schema.startsWith('pg_')) throw rejection(schema, 'is reserved in PostgreSQL');
   for (const name of [variable, variables]) if (RESERVED_IN_TYPESCRIPT.has(name)) throw rejection(name, 'is a reserved word of TypeScript');
   for (const name of [Entity, Entities]) if (name in globalThis) throw rejection(name, 'is a global name');

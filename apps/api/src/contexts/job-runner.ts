@@ -15,8 +15,6 @@ const START_POLL_MS = 1_000;
 /** The token of the jobs of all contexts. */
 export const SCHEDULED_JOBS = Symbol('scheduled jobs');
 
-type UseCase = InstanceType<ScheduledJob['useCase']>;
-
 /** Runs the jobs of all contexts: each in one process of the deployment at a time, and once per period. */
 @Injectable()
 export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -54,7 +52,7 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   /** Returns the time until the next check. */
-  private async runIfDue(job: ScheduledJob, useCase: UseCase): Promise<number> {
+  private async runIfDue(job: ScheduledJob, useCase: { execute(): unknown }): Promise<number> {
     const { database, draining, metrics, logger } = this;
     const pauseMs = Math.min(job.every, MAX_PAUSE_MS);
     if (!database.hasOpened || draining.isActive) return Math.min(pauseMs, START_POLL_MS);
@@ -75,7 +73,7 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   /** Returns whether the use case succeeded. */
-  private async run({ name: job }: ScheduledJob, useCase: UseCase): Promise<boolean> {
+  private async run({ name: job }: ScheduledJob, useCase: { execute(): unknown }): Promise<boolean> {
     const { metrics, logger } = this;
     const endTimer = metrics.jobDurations.startTimer({ job_name: job });
     const end = (outcome: 'success' | 'failure') => ({ job, durationMs: Math.round(1000 * endTimer({ outcome })) });
