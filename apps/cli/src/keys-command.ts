@@ -90,9 +90,8 @@ async function checkScopes(requested: readonly string[] | undefined): Promise<re
 }
 
 /** @throws CliError if the key cannot be printed: it is stored, but nobody has seen it */
-async function printNewKey({ stdout, isDiscarded }: Terminal, { id }: ApiKey, text: string): Promise<void> {
+async function printNewKey({ stdout }: Terminal, { id }: ApiKey, text: string): Promise<void> {
   try {
-    if (isDiscarded) throw new Error('standard output is closed or /dev/null');
     await stdout(text);
   } catch (error) {
     throw new CliError(`key ${String(id)} was created and cannot be printed, so revoke it: ${reasonOf(error)}`);

@@ -8,8 +8,6 @@ export interface Terminal {
   /** Resolves after the text is written. Rejects if it cannot be written. */
   readonly stdout: (text: string) => Promise<void>;
   readonly stderr: (text: string) => void;
-  /** Whether nobody can read standard output, as on /dev/null. */
-  readonly isDiscarded?: boolean;
 }
 
 export interface JsonOption {
