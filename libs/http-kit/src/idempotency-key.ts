@@ -70,18 +70,15 @@ export const replayedHeaders = replayedHeader('had the effect');
 
 /**
  * Sets the headers of the response to a creation or a command, and returns the body.
- * @param type of the body; undefined for a 204
  * @param url of the created resource, if it has one
  */
-export function respondWithOutcome(reply: FastifyReply, outcome: Outcome<void>): void;
-export function respondWithOutcome<Dto extends object>(reply: FastifyReply, outcome: Outcome<Dto>, type: Type<Dto>, url?: string): Dto;
-export function respondWithOutcome(
-  reply: FastifyReply,
-  { result, replayed }: Outcome<object | void>,
-  type?: Type<object>,
-  url?: string,
-): object | void {
+export function respondWithOutcome<Dto extends object>(reply: FastifyReply, outcome: Outcome<Dto>, type: Type<Dto>, url?: string): Dto {
   if (url !== undefined) reply.header('location', url);
+  respondWithoutBody(reply, outcome);
+  return toDto(type, outcome.result);
+}
+
+/** Sets the headers of the response to a command whose response has no body. */
+export function respondWithoutBody(reply: FastifyReply, { replayed }: Outcome<unknown>): void {
   if (replayed) reply.header('idempotent-replayed', 'true');
-  return type && toDto(type, result as object);
 }

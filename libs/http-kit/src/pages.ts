@@ -22,21 +22,8 @@ const LIMIT = { minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE }
 /** The filters of a list by name. */
 type Filters = Readonly<Record<string, string | number | bigint | boolean | Date | undefined>>;
 
-/** The query of a paginated list. */
-export interface PageQuery {
-  readonly limit: number;
-  readonly cursor?: string;
-  /**
-   * Returns the request of a page.
-   * @param url of the list, as in `respondWithPage`
-   * @throws DomainError INVALID_REQUEST if the cursor is that of another list
-   */
-  pageOf(url: string): PageRequest;
-}
-
 /** @param same what the cursor is bound to, in addition to the list */
 function ListQueryOf(items: string, same: string, isValidCursor: (cursor: unknown, query: object) => boolean) {
-  const cursorRule = `must be a cursor from this list's Link header, with the same ${same}`;
   abstract class ListQuery {
     @ApiPropertyOptional({ type: 'integer', ...LIMIT, description: `Maximum number of ${items} returned.` })
     @MayBeAbsent()
@@ -48,28 +35,32 @@ function ListQueryOf(items: string, same: string, isValidCursor: (cursor: unknow
       description: `Cursor from the \`Link\` header of the previous page. Valid only with the same ${same}.`,
     })
     @MayBeAbsent()
-    @Rule(cursorRule, isValidCursor)
+    @Rule(cursorRule(same), isValidCursor)
     cursor?: string;
-
-    protected positionIn(url: string, type?: SortType): Position | undefined {
-      if (this.cursor === undefined) return undefined;
-      const position = decodeCursor(this.cursor, url, type);
-      if (!position) throw new DomainError(INVALID_REQUEST, `cursor ${cursorRule}`);
-      return position;
-    }
   }
   return ListQuery;
+}
+
+const cursorRule = (same: string) => `must be a cursor from this list's Link header, with the same ${same}`;
+
+/** @throws DomainError INVALID_REQUEST if the cursor is that of another list */
+function positionOf({ cursor }: { readonly cursor?: string }, url: string, same: string, type?: SortType): Position | undefined {
+  if (cursor === undefined) return undefined;
+  const position = decodeCursor(cursor, url, type);
+  if (!position) throw new DomainError(INVALID_REQUEST, `cursor ${cursorRule(same)}`);
+  return position;
 }
 
 /**
  * Returns the base class of a list's query. Subclasses add the filters. A cursor is valid only for the filters it was made for.
  * @param items name of the items in the OpenAPI document, such as `animals`
  */
-export function PageQueryOf(items: string): abstract new () => PageQuery {
+export function PageQueryOf(items: string) {
   const isValidCursor = (cursor: unknown, query: object) => isCursor(cursor, filtersOf(query));
-  abstract class PageOfItemsQuery extends ListQueryOf(items, 'filters', isValidCursor) implements PageQuery {
+  abstract class PageOfItemsQuery extends ListQueryOf(items, 'filters', isValidCursor) {
+    /** Returns the request of a page. @param url of the list, as in `respondWithPage` */
     pageOf(url: string): PageRequest {
-      return { limit: this.limit, after: this.positionIn(url) };
+      return { limit: this.limit, after: positionOf(this, url, 'filters') };
     }
   }
   return PageOfItemsQuery;
@@ -77,18 +68,6 @@ export function PageQueryOf(items: string): abstract new () => PageQuery {
 
 /** A name in ascending order, or after a minus sign in descending order. */
 type Sort<Name extends string> = Name | `-${Name}`;
-
-/** The query of a paginated list in a declared order. */
-export interface OrderedPageQuery<Name extends string> extends Omit<PageQuery, 'pageOf'> {
-  readonly sort: Sort<Name>;
-  /**
-   * Returns the request of a page with a range of one name, whose bounds are members of the subclass. If `from` is not less than `to`, the page
-   * is empty.
-   * @param url of the list, as in `respondWithPage`
-   * @throws DomainError INVALID_REQUEST if the cursor is that of another list, or if there is a bound, but another order
-   */
-  pageOf(url: string, by: Name, range?: Pick<Order, 'from' | 'to'>): PageRequest<Name>;
-}
 
 /**
  * Returns the base class of the query of a list with the parameter `sort`. Subclasses add the filters and the bounds of a range. A cursor
@@ -99,7 +78,7 @@ export interface OrderedPageQuery<Name extends string> extends Omit<PageQuery, '
 export function OrderedPageQueryOf<Name extends string>(
   items: string,
   options: { readonly sort: Readonly<Record<Name, SortType>>; readonly default: Sort<NoInfer<Name>> },
-): abstract new () => OrderedPageQuery<Name> {
+) {
   const types = Object.entries<SortType>(options.sort) as [Name, SortType][];
   const orders = types.flatMap(([by, type]) => [
     { name: by, by, descending: false, type },
@@ -112,7 +91,7 @@ export function OrderedPageQueryOf<Name extends string>(
     return order !== undefined && isCursor(cursor, filtersOf(query), order.type);
   };
 
-  abstract class OrderedPageOfItemsQuery extends ListQueryOf(items, 'filters and sort', isValidCursor) implements OrderedPageQuery<Name> {
+  abstract class OrderedPageOfItemsQuery extends ListQueryOf(items, 'filters and sort', isValidCursor) {
     @ApiPropertyOptional({
       enum: names,
       default: options.default,
@@ -122,11 +101,17 @@ export function OrderedPageQueryOf<Name extends string>(
     @Rule(`must be one of ${names.join(', ')}`, (value) => orderOf(value) !== undefined)
     sort: Sort<Name> = options.default;
 
+    /**
+     * Returns the request of a page with a range of one name, whose bounds are members of the subclass. If `from` is not less than `to`, the page
+     * is empty.
+     * @param url of the list, as in `respondWithPage`
+     * @throws DomainError INVALID_REQUEST if there is a bound, but another order
+     */
     pageOf(url: string, by: Name, { from, to }: Pick<Order, 'from' | 'to'> = {}): PageRequest<Name> {
       const { by: sortedBy, descending, type } = orderOf(this.sort) as (typeof orders)[number];
       if (sortedBy !== by && (from !== undefined || to !== undefined))
         throw new DomainError(INVALID_REQUEST, `A range of ${by} requires sort to be ${by} or -${by}`);
-      const after = this.positionIn(url, type);
+      const after = positionOf(this, url, 'filters and sort', type);
       return { limit: this.limit, after, order: { by: sortedBy, descending, ...(sortedBy === by && { from, to }) } };
     }
   }

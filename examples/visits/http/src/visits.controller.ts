@@ -10,6 +10,7 @@ import {
   RequestIdempotencyKey,
   RequireScopes,
   respondWithOutcome,
+  respondWithoutBody,
   respondWithPage,
   Revalidated,
   SendsEntityTag,
@@ -118,7 +119,7 @@ export class VisitsController {
     @RequestIdempotencyKey() key: IdempotencyKey | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    respondWithOutcome(reply, await this.deleteVisitUseCase.execute(visitId, precondition, key));
+    respondWithoutBody(reply, await this.deleteVisitUseCase.execute(visitId, precondition, key));
   }
 
   @Post(':visitId/check-in')
