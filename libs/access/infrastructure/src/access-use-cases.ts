@@ -17,16 +17,9 @@ export function createAccessUseCases(dataSource: DataSource, clock: Clock = new 
   };
 }
 
-export type ConnectedAccessUseCases = AccessUseCases & { close(): Promise<void> };
-
 /** Opens the use cases with a separate connection pool, for tools. The schema must exist. */
-export async function connectAccessUseCases(databaseUrl: SecretUrl, operator?: string): Promise<ConnectedAccessUseCases> {
-  const dataSource = new Database({
-    url: databaseUrl,
-    applicationName: 'animal-store access',
-    poolSize: 2,
-    persistence: [accessPersistence],
-  });
+export async function connectAccessUseCases(url: SecretUrl): Promise<AccessUseCases & { close(): Promise<void> }> {
+  const dataSource = new Database({ url, applicationName: 'animal-store access', poolSize: 2, persistence: [accessPersistence] });
   await dataSource.initialize();
-  return { ...createAccessUseCases(dataSource, undefined, operator), close: () => dataSource.destroy() };
+  return { ...createAccessUseCases(dataSource), close: () => dataSource.destroy() };
 }

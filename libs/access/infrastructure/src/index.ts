@@ -1,3 +1,3 @@
-export { type AccessUseCases, type ConnectedAccessUseCases, connectAccessUseCases, createAccessUseCases } from './access-use-cases.js';
+export { type AccessUseCases, connectAccessUseCases, createAccessUseCases } from './access-use-cases.js';
 export { accessPersistence } from './access-persistence.js';
 export { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
