@@ -46,7 +46,7 @@ export class EventDelivery implements EventObserver, OnApplicationBootstrap, Bef
     private readonly modules: ModulesContainer,
   ) {
     const handlerOf = (handler: EventHandler) => moduleRef.get<object>(handler, { strict: false });
-    this.runner = new EventRunner(database, this, { isOpen: () => database.hasOpened, handlerOf });
+    this.runner = new EventRunner(database, this, { handlerOf });
   }
 
   onApplicationBootstrap(): void {

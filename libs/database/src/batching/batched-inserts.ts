@@ -2,7 +2,7 @@ import type { EventDefinition, Outcome } from '@animal-store/kernel';
 import type { DatabaseError } from 'pg';
 import type { EntityMetadata } from 'typeorm';
 import type { DatabasePool } from '../connection/database-pool.js';
-import { isConflict, isRowError } from '../connection/error-meaning.js';
+import { hasTrait } from '../connection/error-meaning.js';
 import { retryConflict, retryRead } from '../connection/retry.js';
 import { Batcher, BatchSlots } from '../statements/batcher.js';
 import {
@@ -64,7 +64,12 @@ export class BatchedInserts<Row> {
 
   constructor(private readonly options: InsertOptions<Row>) {
     const { metadata, table, sharding, event, maxWaitMs, slots } = options;
-    this.batcher = new Batcher({ maxSize: MAX_INSERTS, isItemError: isRowError, slots, run: (calls) => this.run(calls) });
+    this.batcher = new Batcher({
+      maxSize: MAX_INSERTS,
+      isItemError: (error) => hasTrait(error, 'row'),
+      slots,
+      run: (calls) => this.run(calls),
+    });
     const keys = options.keys && keyTableOf(options.keys);
     // Those of a distributed table are not handled.
     const unique = sharding.insertsOne ? uniqueColumnsOf(metadata, table) : undefined;
@@ -135,7 +140,7 @@ export class BatchedInserts<Row> {
       const [stored] = await statement.run(this.options.pool, arraysOf([call.values]));
       if (stored) return insertedOf<Row>(stored.row, call);
     } catch (error) {
-      if (!isRowError(error)) throw error;
+      if (!hasTrait(error, 'row')) throw error;
       failure = error as Error;
     }
     // The values of a repeated request exist, too, so its key is more important than the failure.
@@ -187,7 +192,7 @@ class AloneQueue {
 
 /** Whether a statement, which had no effect, waited for another transaction. */
 function isWaiting(error: unknown): boolean {
-  return isLockTimeout(error) || isConflict(error);
+  return isLockTimeout(error) || hasTrait(error, 'conflict');
 }
 
 function isLockTimeout(error: unknown): boolean {

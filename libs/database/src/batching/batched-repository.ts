@@ -10,7 +10,7 @@ import {
 } from '@animal-store/kernel';
 import type { Repository } from 'typeorm';
 import type { DatabasePool } from '../connection/database-pool.js';
-import { isReadItemError, isRowError } from '../connection/error-meaning.js';
+import { hasTrait, isReadItemError } from '../connection/error-meaning.js';
 import { retryRead } from '../connection/retry.js';
 import { Database } from '../database.js';
 import { Batcher, BatchSlots } from '../statements/batcher.js';
@@ -201,5 +201,5 @@ export class BatchedRepository<Entity extends EntityWithId> {
 
 /** Ignores an error of another row, which then was not inserted. */
 function unlessRowError(error: unknown): undefined {
-  if (!isRowError(error)) throw error;
+  if (!hasTrait(error, 'row')) throw error;
 }

@@ -4,16 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
 import { DatabaseError } from 'pg';
 import { QueryFailedError, QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
-import {
-  isConflict,
-  isDatabaseUnavailable,
-  isMistake,
-  isRepeatable,
-  isRowError,
-  isSessionUsable,
-  isStatementLost,
-  LIBRARY_ERRORS,
-} from './error-meaning.js';
+import { hasTrait, isDatabaseUnavailable, isMistake, isSessionUsable, isStatementLost, LIBRARY_ERRORS } from './error-meaning.js';
 import { retryConflict, retryRead } from './retry.js';
 
 const { resolve } = createRequire(import.meta.url);
@@ -43,11 +34,11 @@ describe('of the SQLSTATEs of the installed PostgreSQL', () => {
   });
 
   it('a read is repeated after these', () => {
-    expect(matching(isRepeatable)).toBe('08006 25P03 40000 40001 40002 40P01 53* 57P01 57P02 57P05 XX000');
+    expect(matching((error) => hasTrait(error, 'repeatable'))).toBe('08006 25P03 40000 40001 40002 40P01 53* 57P01 57P02 57P05 XX000');
   });
 
   it('a write is repeated after these, which rolled it back', () => {
-    expect(matching(isConflict)).toBe('40000 40001 40002 40P01 XX000');
+    expect(matching((error) => hasTrait(error, 'conflict'))).toBe('40000 40001 40002 40P01 XX000');
   });
 
   it('a statement is prepared again after these', () => {
@@ -61,7 +52,7 @@ describe('of the SQLSTATEs of the installed PostgreSQL', () => {
   });
 
   it('a row may have caused these', () => {
-    expect(matching(isRowError)).toBe('22* 23* 44* 54* P0*');
+    expect(matching((error) => hasTrait(error, 'row'))).toBe('22* 23* 44* 54* P0*');
   });
 
   it('the session can be used again after these', () => {

@@ -14,7 +14,7 @@ type Trait = 'unavailable' | 'repeatable' | 'conflict' | 'row' | 'usable' | 'mis
 /** Whether the error means that the database is unreachable or unavailable, rather than that the statement is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!Error.isError(error)) return false;
-  if (traitsOf(error).includes('unavailable')) return true;
+  if (hasTrait(error, 'unavailable')) return true;
   const { driverError, errors, path, syscall } = error as Details;
   // A system call of a socket, unlike one of a file.
   if (syscall !== undefined && path === undefined && !LISTENING.includes(syscall)) return true;
@@ -22,35 +22,21 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return isDatabaseUnavailable(driverError ?? error.cause);
 }
 
-/** Returns the traits of the error's code, or of its class of SQLSTATEs. */
-function traitsOf(error: unknown): readonly Trait[] {
+/** Whether the code of the error, or its class of SQLSTATEs, has the trait. */
+export function hasTrait(error: unknown, trait: Trait): boolean {
   const code = codeOf((error as Details | undefined)?.driverError ?? error) ?? '';
-  return TRAITS.get(code) ?? TRAITS.get(code.length === 5 ? code.slice(0, 2) : '') ?? [];
-}
-
-/** Whether a read that failed may be repeated at once. */
-export function isRepeatable(error: unknown): boolean {
-  return traitsOf(error).includes('repeatable');
-}
-
-/** Whether the statement was rolled back, and may succeed when it is repeated. */
-export function isConflict(error: unknown): boolean {
-  return traitsOf(error).includes('conflict');
-}
-
-/** Whether a row has invalid values. The statement had no effect. */
-export function isRowError(error: unknown): boolean {
-  return traitsOf(error).includes('row');
+  const traits = TRAITS.get(code) ?? TRAITS.get(code.length === 5 ? code.slice(0, 2) : '');
+  return traits?.includes(trait) ?? false;
 }
 
 /** Whether a statement of a migration is wrong, so that its repetition fails again. */
 export function isMistake(error: unknown): boolean {
-  return traitsOf(error).includes('mistake') || !isDatabaseUnavailable(error);
+  return hasTrait(error, 'mistake') || !isDatabaseUnavailable(error);
 }
 
 /** Whether the value of one call, or one stored row that cannot be read, may have caused the error of a read. */
 export function isReadItemError(error: unknown): boolean {
-  return isRowError(error) || ((error as Details).code === undefined && !isDatabaseUnavailable(error));
+  return hasTrait(error, 'row') || ((error as Details).code === undefined && !isDatabaseUnavailable(error));
 }
 
 /** Whether the session does not have the prepared statement, or has a plan that no longer fits its tables. The statement had no effect. */
@@ -61,7 +47,7 @@ export function isStatementLost(error: unknown): boolean {
 
 /** Whether the statement failed, but its session can execute others. */
 export function isSessionUsable(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code !== undefined && traitsOf(error).includes('usable');
+  return error instanceof DatabaseError && error.code !== undefined && hasTrait(error, 'usable');
 }
 
 function codeOf(error: unknown): string | undefined {

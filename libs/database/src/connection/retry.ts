@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isConflict, isRepeatable } from './error-meaning.js';
+import { hasTrait } from './error-meaning.js';
 
 /** Time for the pool to detect its other lost connections. */
 const PAUSE_MS = 50;
@@ -13,7 +13,7 @@ const CONFLICT_PAUSE_MS = 10;
  */
 export function retryRead<T>(read: () => Promise<T>): Promise<T> {
   return read().catch(async (error: unknown) => {
-    if (!isRepeatable(error)) throw error;
+    if (!hasTrait(error, 'repeatable')) throw error;
     await sleep(PAUSE_MS);
     return read();
   });
@@ -25,7 +25,7 @@ export async function retryConflict<T>(write: () => Promise<T>): Promise<T> {
     try {
       return await write();
     } catch (error) {
-      if (attempt === MAX_ATTEMPTS || !isConflict(error)) throw error;
+      if (attempt === MAX_ATTEMPTS || !hasTrait(error, 'conflict')) throw error;
       await sleep(CONFLICT_PAUSE_MS * 2 ** attempt * Math.random());
     }
   }

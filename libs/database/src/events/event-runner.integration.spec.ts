@@ -328,13 +328,13 @@ describe('a process', () => {
   });
 
   it('does nothing before the database is open, and reports the status of all subscriptions afterwards', async () => {
-    let isOpen = false;
     const { dataSource, observer, run } = await open(recorder('opened'));
+    dataSource.hasOpened = false;
     await moveOrder(dataSource, 1n, 1);
-    run({ isOpen: () => isOpen });
+    run();
     await sleep(100);
     expect(await effects(shop.admin, 'opened')).toEqual([]);
-    isOpen = true;
+    dataSource.hasOpened = true;
     await expectEffects('opened', ['1/1']);
     await waitFor(() => expect(observer.status).toHaveBeenCalledWith([expect.objectContaining({ name: 'opened', parked: 0 })]));
   });

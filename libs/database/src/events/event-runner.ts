@@ -24,8 +24,6 @@ export interface EventObserver {
 }
 
 export interface EventRunnerOptions {
-  /** Whether the database is connected and migrated. */
-  readonly isOpen: () => boolean;
   /** Returns the instance of a handler, for example from Nest. */
   readonly handlerOf: (handler: EventHandler) => object;
   readonly pollMs?: number;
@@ -90,7 +88,7 @@ export class EventRunner {
   /** Runs `work` if the database is open. Like `work`, returns the pause in ms before the next call. */
   private async runIfOpen(work: () => Promise<number>): Promise<number> {
     try {
-      if (this.options.isOpen()) return await work();
+      if (this.database.hasOpened) return await work();
     } catch (error) {
       this.observer.interrupted(error);
     }

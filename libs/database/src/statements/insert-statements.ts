@@ -46,26 +46,7 @@ interface InsertOptions {
 /**
  * Parameters: with keys, arrays of clients and keys; arrays of all columns except the identifier. Inserts rows, keys and events in one
  * transaction, and returns the stored rows. Skips calls whose keys exist, and rows that a trigger rejects. Fails with a violation of the primary
- * key of `keys` if another transaction records a key in the meantime. For pets with keys, without its comments, it is:
- *
- *     WITH given AS MATERIALIZED (
- *       SELECT nextval('pets.pets_id_seq') AS id, input.*
- *       FROM unnest((SELECT $1::bigint[]), (SELECT $2::text[]), (SELECT $3::text[]), (SELECT $4::bigint[]), (SELECT $5::text[]))
- *         WITH ORDINALITY AS input (input_client, input_key, name, category_id, status, input_ordinal)
- *       WHERE (SELECT set_config('lock_timeout', '100', true)) IS NOT NULL
- *         AND NOT EXISTS (SELECT FROM pets.idempotency_keys WHERE client_id = input_client AND key = input_key OFFSET 0)
- *     ), stored AS (
- *       INSERT INTO pets.pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE SELECT id, name, category_id, status FROM given
- *       RETURNING id, name, category_id, status
- *     ), matched AS (
- *       SELECT coalesce(input_ordinal, ('A trigger must not change the identifier ' || stored.id)::bigint) AS input_ordinal, stored.*,
- *         input_client, input_key, CASE WHEN … THEN jsonb_build_object('name', given.name, …) ELSE … END AS input_record
- *       FROM stored LEFT JOIN given ON given.id = stored.id
- *     ), recorded AS (
- *       INSERT INTO pets.idempotency_keys (client_id, key, pet_id, request) SELECT input_client, input_key, id, input_record FROM matched
- *       ORDER BY input_client, input_key COLLATE "C"
- *     )
- *     SELECT input_ordinal, id, name, category_id, status FROM matched
+ * key of `keys` if another transaction records a key in the meantime. The service logs the statement with `LOG_SQL=true`.
  */
 export function insertStatement(table: Table, sharding: Sharding, { event, keys, unique }: InsertOptions): PreparedStatement<Stored> {
   const { name, id, columns } = table;

@@ -17,6 +17,7 @@ const dataSource = await new Database({
   persistence: [shopPersistence, eventsPersistence],
   subscriptions: [recorder('one'), recorder('two')],
 }).initialize();
+dataSource.hasOpened = true;
 
 new EventRunner(
   dataSource,
@@ -25,7 +26,7 @@ new EventRunner(
     failed: (_event, error) => console.error(error),
     interrupted: (error) => console.error(error),
   },
-  { isOpen: () => true, handlerOf: (handler) => new handler(dataSource as never), pollMs: 20 },
+  { handlerOf: (handler) => new handler(dataSource as never), pollMs: 20 },
 ).start();
 
 const orders = new BatchedRepository(dataSource.getRepository(OrderEntity), undefined, { publishes: OrderPlaced });

@@ -32,10 +32,11 @@ const dataSource = await new Database({
   persistence: [shopPersistence, eventsPersistence],
   subscriptions: [recorder('one', hook)],
 }).initialize();
+dataSource.hasOpened = true;
 
 new EventRunner(
   dataSource,
   { ...SILENT_OBSERVER, interrupted: (error) => console.error(error) },
-  { isOpen: () => true, handlerOf: (handler) => new handler(dataSource as never), pollMs: 20, retryMs: 50, maxAttempts: 3 },
+  { handlerOf: (handler) => new handler(dataSource as never), pollMs: 20, retryMs: 50, maxAttempts: 3 },
 ).start();
 setInterval(() => undefined, 60_000);

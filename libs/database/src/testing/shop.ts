@@ -122,6 +122,7 @@ export async function createShop(): Promise<Shop> {
     const options = { applicationName: 'spec', poolSize: 5, connectTimeoutMs: PATIENCE_MS };
     const dataSource = new Database({ ...options, url: database.url, persistence, subscriptions });
     opened.push(await dataSource.initialize());
+    dataSource.hasOpened = true;
     return dataSource;
   };
   await migrateUp(await open());

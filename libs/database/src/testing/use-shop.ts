@@ -32,7 +32,7 @@ export function useShop() {
     },
     run: (database: Database, observer: Partial<EventObserver>, options: Partial<EventRunnerOptions> = {}): EventRunner => {
       const handlerOf = (handler: EventHandler) => new handler(database as never);
-      const defaults = { isOpen: () => true, handlerOf, pollMs: 10, retryMs: 10, maxAttempts: 3 };
+      const defaults = { handlerOf, pollMs: 10, retryMs: 10, maxAttempts: 3 };
       const runner = new EventRunner(database, { ...SILENT_OBSERVER, ...observer }, { ...defaults, ...options });
       runners.push(runner);
       runner.start();
