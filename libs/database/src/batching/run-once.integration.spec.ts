@@ -11,7 +11,8 @@ const key: IdempotencyKey = { clientId: 1n, key: 'once' };
 const reused = expect.objectContaining({ name: 'DomainError', code: IDEMPOTENCY_KEY_REUSED.code });
 
 const insert = (manager: EntityManager, values = {}) => manager.insert(OrderLineEntity, aLine(values));
-const once = <Result>(request: object, command: (manager: EntityManager) => Promise<Result>, dataSource = lines.dataSource, used = key) =>
+type Request = Parameters<typeof runOnce>[3];
+const once = <Result>(request: Request, command: (manager: EntityManager) => Promise<Result>, dataSource = lines.dataSource, used = key) =>
   runOnce(dataSource, OrderLineKeyEntity, used, request, command);
 const keys = () => lines.dataSource.getRepository(OrderLineKeyEntity).find();
 
@@ -25,7 +26,7 @@ describe('runOnce', () => {
       list: [1n, 'one', { two: 2.5 }],
       isGift: false,
     };
-    const run = async (request: object) =>
+    const run = async (request: Request) =>
       once(request, async (manager) => {
         await insert(manager);
         return result;
@@ -92,7 +93,7 @@ describe('runOnce', () => {
 
   it('without a key runs the command in a transaction each time, and records nothing', async () => {
     const run = (fails: boolean) =>
-      runOnce(lines.dataSource, OrderLineKeyEntity, undefined, {}, async (manager) => {
+      runOnce(lines.dataSource, OrderLineKeyEntity, undefined, { command: 'send' }, async (manager) => {
         await insert(manager);
         if (fails) throw new Error('no');
       });
@@ -117,7 +118,7 @@ describe('runOnce', () => {
 
   it('without a key runs the command again after a deadlock, too', async () => {
     let runs = 0;
-    const outcome = await runOnce(lines.dataSource, OrderLineKeyEntity, undefined, {}, async (manager) => {
+    const outcome = await runOnce(lines.dataSource, OrderLineKeyEntity, undefined, { command: 'send' }, async (manager) => {
       await insert(manager);
       if (runs++ === 0) await manager.query(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40P01'; END $$`);
       return runs;

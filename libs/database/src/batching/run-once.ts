@@ -23,7 +23,7 @@ export function runOnce<Result>(
   dataSource: DataSource,
   keys: new () => IdempotencyKeyEntity,
   key: IdempotencyKey | undefined,
-  request: object,
+  request: { readonly command: string; readonly [input: string]: unknown },
   command: (manager: EntityManager) => Promise<Result>,
 ): Promise<Outcome<Result>> {
   if (!key) return retryConflict(async () => ({ result: await dataSource.transaction(command), replayed: false }));
