@@ -83,7 +83,7 @@ export class EventDefinition<P extends object = object> {
  */
 export function defineEvent<const M extends Members>(
   type: `${string}.${string}`,
-  aggregate: keyof M & string,
+  aggregate: keyof M & { [Name in keyof M]: M[Name] extends TypeName ? Name : never }[keyof M] & string,
   members: M,
 ): EventDefinition<Payload<M>> {
   return new EventDefinition(type, aggregate, members);

@@ -101,6 +101,8 @@ describe('an event', () => {
   it('belongs to an aggregate of the context in its type', () => {
     expect(OrderPlaced).toMatchObject({ type: 'orders.order_placed', aggregateType: 'orders', aggregate: 'orderId' });
     expect(OrderPlaced.of(placed).aggregateId).toBe('9223372036854775807');
+    // @ts-expect-error An optional member does not identify an aggregate.
+    defineEvent('orders.order_moved', 'note', { orderId: 'int64', note: 'text?' });
   });
 
   it('is stored as JSON with exact integers', () => {
