@@ -188,24 +188,18 @@ export default defineConfig(
     '.data/',
   ]),
   { linterOptions: { noInlineConfig: true } },
-  js.configs.recommended,
-  { files: ['**/*.mjs', '*.js', 'tools/**/*.js'], languageOptions: { globals: globals.node } },
+  { files: ['**/*.{js,mjs}'], extends: [js.configs.recommended], languageOptions: { globals: globals.node } },
   { files: ['apps/*/assets/**/*.js'], linterOptions: { noInlineConfig: false }, languageOptions: { globals: globals.browser } },
   {
     files: ['**/*.ts'],
-    extends: [tseslint.configs.strict],
-    plugins: { '@nx': nx, regexp },
+    plugins: { '@nx': nx, '@typescript-eslint': tseslint.plugin, regexp },
     // Types of decorated parameters are values at run time.
-    languageOptions: { parserOptions: { experimentalDecorators: true, emitDecoratorMetadata: true } },
+    languageOptions: { parser: tseslint.parser, parserOptions: { experimentalDecorators: true, emitDecoratorMetadata: true } },
     rules: {
-      eqeqeq: 'error',
+      'no-warning-comments': ['error', { terms: ['oxlint-disable'], location: 'anywhere' }],
       // The time of a match must be linear in the length of what a stranger sends.
       'regexp/no-super-linear-backtracking': 'error',
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
-      // Nest modules are classes that only have decorators or static members.
-      '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true, allowStaticOnly: true, allowEmpty: true }],
-      '@typescript-eslint/no-invalid-void-type': 'off',
       ...boundaries(),
       ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT),
       ...restrictedSyntax(HEADER_NAME),

@@ -48,6 +48,7 @@ const VIOLATIONS: readonly (readonly [file: string, code: string, message: strin
   ['libs/kernel/src/x.ts', load('node:fs'), 'must not use dynamic imports'],
   ['libs/pets/domain/src/x.ts', 'export const x = process;\n', 'must not use Node.js globals'],
   ['libs/kernel/src/x.ts', 'export const x = /^(?:a+)+$/;\n', 'exponential backtracking'],
+  ['apps/cli/src/x.ts', '// oxlint-disable-next-line no-var\nexport const x = 1;\n', "'oxlint-disable' comment"],
   ['libs/http-kit/src/x.ts', "import { Header } from '@nestjs/common';\nexport const x = Header('Link', '');\n", 'in lower case'],
   ['libs/pets/domain/src/x.spec.ts', "import { it } from '@jest/globals';\nit.only('x', () => undefined);\n", 'must not be focused'],
 ];

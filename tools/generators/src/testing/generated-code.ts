@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from '@jest/globals';
 import type { FileChange } from '@nx/devkit';
-import { format, type FormatOptions } from 'oxfmt';
+import { format, type FormatConfig } from 'oxfmt';
 
 const WORKSPACE = fileURLToPath(new URL('../../../../', import.meta.url));
-const FORMAT = JSON.parse(readFileSync(join(WORKSPACE, '.oxfmtrc.json'), 'utf8')) as FormatOptions;
+const FORMAT = JSON.parse(readFileSync(join(WORKSPACE, '.oxfmtrc.json'), 'utf8')) as FormatConfig;
 const TSC = join(WORKSPACE, 'node_modules/@typescript/7/bin/tsc');
 
 export const contentOf = ({ content }: FileChange): string => content?.toString('utf8') ?? '';

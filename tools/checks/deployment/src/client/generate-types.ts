@@ -6,7 +6,7 @@ import openapiTS, {
   type ParameterObject,
   type ReferenceObject,
 } from 'openapi-typescript';
-import { format, type FormatOptions } from 'oxfmt';
+import { format, type FormatConfig } from 'oxfmt';
 import ts from 'typescript';
 
 /** Path of the generated file. */
@@ -51,7 +51,7 @@ export async function generateTypes(text: string): Promise<string> {
     '/** Names of the members and parameters that are int64. */\n',
     `export const INT64_MEMBERS: ReadonlySet<string> = new Set(${JSON.stringify(int64Members(document))});\n`,
   ].join('');
-  const options = JSON.parse(await readFile(FORMAT, 'utf8')) as FormatOptions;
+  const options = JSON.parse(await readFile(FORMAT, 'utf8')) as FormatConfig;
   return (await format(GENERATED_FILE.pathname, source, options)).code;
 }
 
