@@ -366,9 +366,9 @@ describe('two processes with a replica', () => {
   });
 
   async function send(process: number, path: string, init: RequestInit = {}) {
-    const { port } = apps[process]?.getHttpServer().address() as AddressInfo;
+    const address = apps[process]?.getHttpServer().address() as AddressInfo;
     const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', ...init.headers };
-    const response = await fetch(`http://127.0.0.1:${String(port)}${path}`, { ...init, headers });
+    const response = await fetch(`http://127.0.0.1:${String(address.port)}${path}`, { ...init, headers });
     return { status: response.status, etag: response.headers.get('etag'), body: await response.text() };
   }
 

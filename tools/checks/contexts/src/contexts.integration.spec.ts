@@ -217,8 +217,8 @@ describe('the error codes', () => {
   });
 
   it('in the schema Error match the code', () => {
-    const { code } = (document.components?.schemas?.['Error'] as { properties: { code: { examples: string[] } } }).properties;
-    const examples = [...code.examples, ...PRECONDITIONS.map((error) => error.code)];
+    const error = document.components?.schemas?.['Error'] as { properties: { code: { examples: string[] } } };
+    const examples = [...error.properties.code.examples, ...PRECONDITIONS.map(({ code }) => code)];
     expect([...new Set(examples)].sort()).toEqual([...new Set(expected.map((entry) => entry.split(' ')[0]))]);
   });
 
