@@ -46,8 +46,7 @@ const EMPTY: Buffer = Buffer.alloc(0);
 export function receiveBodies(server: FastifyInstance, shed: Pick<ShedRequests, 'count'>, maxBytes = MAX_BUFFERED_BYTES): void {
   const buffered: Buffered = { bytes: 0, maxBytes, shed };
   server.decorateRequest('contentType', undefined);
-  server.decorateRequest('acceptedBytes', undefined);
-  server.decorateRequest('bodyReceiver', undefined);
+  acceptBytes(server, maxBytes * SHARE_OF_BYTES);
   server.addHook('onRequest', (request, _reply, done) => {
     const { headers } = request.raw;
     request.contentType = headers['content-type'];
@@ -55,11 +54,24 @@ export function receiveBodies(server: FastifyInstance, shed: Pick<ShedRequests, 
     if (request.contentType !== undefined || request.method === 'QUERY') headers['content-type'] = 'application/json';
     done();
   });
+  server.removeAllContentTypeParsers();
+  // By '*' alone, Fastify would parse the type again for each request.
+  server.addContentTypeParser(['application/json', '*'], (request, payload, done: (error: null, body: ReceivedBody) => void) => {
+    const receiver = new BodyReceiver(request, payload, buffered);
+    // With an error, Fastify would close the connection and lose the responses to pipelined requests. The rest of the body is dropped.
+    if (!request.acceptedBytes) receiver.receive((body) => done(null, body));
+    else done(null, { receive: () => new Promise((resolve) => receiver.receive(resolve)) });
+  });
+}
+
+/** On routes with `@ReceivesBytes`: says so to the receiver, and frees the bytes when the handler has responded. */
+function acceptBytes(server: FastifyInstance, most: number): void {
+  server.decorateRequest('acceptedBytes', undefined);
+  server.decorateRequest('bodyReceiver', undefined);
   server.addHook('onRoute', (route) => {
     const accepted = route.config?.acceptedBytes;
     if (!accepted) return;
     if (route.method === 'GET') throw new Error(`@ReceivesBytes at ${route.url} must not be on a GET route, which has no body.`);
-    const most = maxBytes * SHARE_OF_BYTES;
     if (!(accepted.maxBytes >= 1 && accepted.maxBytes <= most))
       throw new Error(`maxBytes of @ReceivesBytes at ${route.url} must be from 1 to ${String(most)}.`);
     route.onRequest = [route.onRequest ?? []].flat().concat((request, _reply, done) => {
@@ -70,14 +82,6 @@ export function receiveBodies(server: FastifyInstance, shed: Pick<ShedRequests, 
       bodyReceiver?.release();
       done(null, payload);
     });
-  });
-  server.removeAllContentTypeParsers();
-  // By '*' alone, Fastify would parse the type again for each request.
-  server.addContentTypeParser(['application/json', '*'], (request, payload, done: (error: null, body: ReceivedBody) => void) => {
-    const receiver = new BodyReceiver(request, payload, buffered);
-    // With an error, Fastify would close the connection and lose the responses to pipelined requests. The rest of the body is dropped.
-    if (!request.acceptedBytes) receiver.receive((body) => done(null, body));
-    else done(null, { receive: () => new Promise((resolve) => receiver.receive(resolve)) });
   });
 }
 
