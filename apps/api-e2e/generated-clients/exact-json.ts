@@ -13,3 +13,6 @@ export async function exactFetch(input: string | URL | Request, init?: RequestIn
   const keepDigits = (...[, value, { source }]: any[]) => (Number.isInteger(value) && !Number.isSafeInteger(value) ? source : value);
   return new Response(text && JSON.stringify(JSON.parse(text, keepDigits)), response);
 }
+
+/** Reads identifiers as bigints: the `jsonReviver` of Orval. */
+export const exactIds = (...[name, value, { source }]: any[]) => (/^id$|Id$/.test(name) ? BigInt(source) : value);

@@ -6,12 +6,11 @@ from animal_store_client.types import UNSET
 
 client = AuthenticatedClient(f"{os.environ['BASE_URL']}/v1", os.environ["API_KEY"])
 for name in ("Rex", "Rex", "Mia"):
-    pet = NewPet(name, 9223372036854775807)
-    answer = create_pet.sync(client=client, body=pet, idempotency_key="import-1")
-    print(*(answer.status, answer.code) if isinstance(answer, Error) else (answer.id, answer.category_id))
+    pet = create_pet.sync(client=client, body=NewPet(name, 9223372036854775807), idempotency_key="import-1")
+    print(*(pet.status, pet.code) if isinstance(pet, Error) else (pet.id, pet.category_id))
 link = re.match("()", "")
 while link:
     page = list_pets.sync_detailed(client=client, limit=1, cursor=link[1] or UNSET)
     for pet in page.parsed:
-        print(pet.name, pet.id)
+        print(pet.name, pet.category_id)
     link = re.search("[?&]cursor=([^&>]+)", page.headers.get("Link", ""))

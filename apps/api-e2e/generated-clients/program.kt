@@ -17,7 +17,7 @@ fun main() {
     var cursor: String? = null
     do {
         val page = pets.listPetsWithHttpInfo(1, cursor, null, null, null, null, null, null) as Success
-        for (pet in page.data!!) println("${pet.name} ${pet.id}")
+        for (pet in page.data!!) println("${pet.name} ${pet.categoryId}")
         val link = page.headers.filterKeys { it.equals("Link", true) }.values.flatten().joinToString()
         cursor = Regex("[?&]cursor=([^&>]+)").find(link)?.groupValues?.get(1)
     } while (cursor != null)

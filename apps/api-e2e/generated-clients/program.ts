@@ -1,24 +1,23 @@
-interface Pet {
-  readonly id: number | bigint;
-  readonly name: string;
-  readonly categoryId: number | bigint;
-}
+type Pet = { id: number | bigint; name: string; categoryId: number | bigint };
+type Failure = { status: number; code: string };
+type Answer<Data> = Promise<{ data?: Data | Failure | void; error?: Failure; headers?: Headers; response?: Response }>;
+type Create = (pet: { name: string; categoryId: any }) => Answer<Pet>;
+type List = (query: { limit: number; cursor?: string }) => Answer<readonly Pet[]>;
 
-interface Operations {
-  add(name: string): Promise<Pet | { status: number; code: string }>;
-  list(query: { limit: number; cursor?: string }): Promise<{ pets: readonly Pet[]; response: Pick<Response, 'headers'> }>;
-}
+export const baseUrl = `${process.env['BASE_URL']}/v1`;
+export const headers = { Authorization: `Bearer ${process.env['API_KEY']}` };
+export const withKey = { headers: { ...headers, 'Idempotency-Key': 'import-1' } };
 
-export const rex = { name: 'Rex', categoryId: 9223372036854775807n };
-
-export async function run({ add, list }: Operations) {
-  for (const answer of [await add('Rex'), await add('Rex'), await add('Mia')]) {
+export async function run(create: Create, list: List) {
+  for (const name of ['Rex', 'Rex', 'Mia']) {
+    const { data, error } = await create({ name, categoryId: 9223372036854775807n });
+    const answer = data ?? error!;
     console.log('code' in answer ? `${answer.status} ${answer.code}` : `${answer.id} ${answer.categoryId}`);
   }
   let cursor: string | undefined;
   do {
-    const { pets, response } = await list({ limit: 1, cursor });
-    for (const pet of pets) console.log(`${pet.name} ${pet.id}`);
-    cursor = /[?&]cursor=([^&>]+)/.exec(response.headers.get('Link') ?? '')?.[1];
+    const { data, response, headers = response!.headers } = await list({ limit: 1, cursor });
+    for (const pet of data as readonly Pet[]) console.log(`${pet.name} ${pet.categoryId}`);
+    cursor = /[?&]cursor=([^&>]+)/.exec(headers.get('Link') ?? '')?.[1];
   } while (cursor !== undefined);
 }

@@ -4,11 +4,9 @@ import org.openapitools.client.model.Error;
 
 class Client {
   static ApiClient create() {
-    var client = new ApiClient();
+    var client = new ApiClient().setHttpClientBuilder(HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1));
     client.updateBaseUri(System.getenv("BASE_URL") + "/v1");
-    client.setHttpClientBuilder(HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1));
-    var authorization = "Bearer " + System.getenv("API_KEY");
-    return client.setRequestInterceptor(request -> request.header("Authorization", authorization));
+    return client.setRequestInterceptor(request -> request.header("Authorization", "Bearer " + System.getenv("API_KEY")));
   }
 
   static String codeOf(String body) throws Exception {

@@ -1,8 +1,7 @@
 import os, re
 from openapi_client import ApiClient, ApiException, Configuration, NewPet, PetsApi
 
-configuration = Configuration(f"{os.environ['BASE_URL']}/v1", access_token=os.environ["API_KEY"])
-pets = PetsApi(ApiClient(configuration))
+pets = PetsApi(ApiClient(Configuration(f"{os.environ['BASE_URL']}/v1", access_token=os.environ["API_KEY"])))
 for name in ("Rex", "Rex", "Mia"):
     try:
         pet = pets.create_pet(NewPet(name=name, category_id=9223372036854775807), "import-1")
@@ -13,6 +12,5 @@ link = re.match("()", "")
 while link:
     page = pets.list_pets_with_http_info(limit=1, cursor=link[1] or None)
     for pet in page.data:
-        print(pet.name, pet.id)
-    headers = {name.lower(): value for name, value in page.headers.items()}
-    link = re.search("[?&]cursor=([^&>]+)", headers.get("link", ""))
+        print(pet.name, pet.category_id)
+    link = re.search("[?&]cursor=([^&>]+)", page.headers.get("link", ""))
