@@ -8,5 +8,4 @@ export type { Context } from '@animal-store/http-kit';
 /** Every app needs these. */
 export const platformContexts: readonly Context[] = [accessContext, eventsContext, jobsContext];
 
-/** The contexts that the service serves. */
 export const contexts: readonly Context[] = [...platformContexts, petsContext];

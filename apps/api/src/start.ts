@@ -176,7 +176,6 @@ class Service implements RunningService {
     this.logger.warn(`${message}; retrying`);
   }
 
-  /** Logs that the database responds again. */
   private reportReached(): void {
     if (this.warnedAt !== undefined) this.logger.info('connected to the database');
     this.warnedAt = undefined;

@@ -5,7 +5,6 @@ import type { Terminal } from './output.js';
 const DEFAULT_DATA_DIR = '.data';
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 };
 
-/** SQLSTATE code insufficient_privilege. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 /** The variables with the URL of the database, and the role that a command needs (docs/deployment.md). */
@@ -91,7 +90,6 @@ export async function loadPersistence(): Promise<readonly Persistence[]> {
   return contexts.map(({ persistence }) => persistence);
 }
 
-/** Returns all scopes of this deployment. */
 export async function loadScopes(): Promise<readonly string[]> {
   const { contexts } = await import('@animal-store/api/contexts');
   return contexts.flatMap(({ scopes }) => scopes ?? []);

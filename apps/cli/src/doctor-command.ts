@@ -47,7 +47,6 @@ function linesOf({ status, check, found, fix }: Finding): string {
   return `${status.padEnd(9)}${check}: ${found}\n${fix === undefined ? '' : `         fix: ${fix}\n`}`;
 }
 
-/** Checks the deployment that the variables of the service describe. */
 async function diagnose(env: NodeJS.ProcessEnv, instances: number): Promise<Finding[]> {
   const { readConfig } = await import('@animal-store/api/configuration');
   const { contexts } = await import('@animal-store/api/contexts');

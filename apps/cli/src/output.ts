@@ -14,7 +14,6 @@ export interface JsonOption {
   readonly json?: boolean;
 }
 
-/** Adds a command that can print its result as JSON. */
 export function jsonCommand(parent: Command, name: string, description: string): Command {
   return parent.command(name).description(description).option('--json', 'print JSON');
 }

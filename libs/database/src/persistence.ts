@@ -38,7 +38,6 @@ export interface Persistence {
 /** A class with `@EventSubscription`. */
 export type EventHandler = new (...dependencies: never[]) => object;
 
-/** Made by `@OnEvent`. */
 export interface Reaction {
   readonly type: string;
   readonly handle: (handler: object, payload: string) => Promise<unknown>;

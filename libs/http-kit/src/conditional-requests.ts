@@ -5,7 +5,6 @@ import { ApiExtension, ApiHeader, ApiResponse } from '@nestjs/swagger';
 import { toDto } from './responses.js';
 import { documented, ExtendRouteConfig, HeaderValue, INTERNAL_EXTENSIONS, INVALID_REQUEST } from './routes.js';
 
-/** The OpenAPI description of a header. */
 const header = (description: string, example: string) => ({ description, required: true, schema: { type: 'string' }, example }) as const;
 
 const ETAG = header('Identifies the body and the `Link` header of this response (RFC 9110).', '"2jmj7l5rSw0yVb_vlWAYkK_YBwk"');
@@ -56,29 +55,24 @@ const TAG = '(?:W/)?"[!#-~\\x80-\\xff]*"';
 const IF_MATCH = new RegExp(`^(?:\\*|[ \\t,]*${TAG}(?:[ \\t]*,[ \\t,]*${TAG})*[ \\t,]*)$`);
 
 /**
- * Returns whether an If-Match header value matches the tag by strong comparison (RFC 9110, section 13.1.1). Weak tags never match.
+ * Returns a function that compares a tag strongly with those of an If-Match header value (RFC 9110, section 13.1.1). Weak tags never match.
  * @throws DomainError INVALID_REQUEST if the value is not `*` or a list of entity tags
  */
-export function matchesStrongly(field: string, tag: string): boolean {
-  return tagsOf(field)?.includes(tag) ?? true;
-}
-
-/** Returns the precondition of an If-Match header value. Throws like `matchesStrongly`. */
-export function parseIfMatch(field: string, type: Type<object>): Precondition {
-  const tags = tagsOf(field);
-  return (current) => {
-    if (tags && !tags.includes(entityTagOf(JsonText.of(toDto(type, current)).text))) {
-      throw new DomainError(PRECONDITION_FAILED, 'The resource has changed; get it again and send its new ETag in If-Match.');
-    }
-  };
-}
-
-/** Returns the entity tags of an If-Match header value, or undefined for `*`. */
-function tagsOf(field: string): readonly string[] | undefined {
+export function parseIfMatch(field: string): (tag: string) => boolean {
   if (!IF_MATCH.test(field)) {
     throw new DomainError(INVALID_REQUEST, 'If-Match must be * or a list of ETags in double quotes, separated by commas');
   }
-  return field.match(new RegExp(TAG, 'g')) ?? undefined;
+  const tags = field.match(new RegExp(TAG, 'g'));
+  return (tag) => tags?.includes(tag) ?? true;
+}
+
+/** Returns the precondition of an If-Match header value. Throws like `parseIfMatch`. */
+export function preconditionOf(field: string, type: Type<object>): Precondition {
+  const matches = parseIfMatch(field);
+  return (current) => {
+    if (!matches(entityTagOf(JsonText.of(toDto(type, current)).text)))
+      throw new DomainError(PRECONDITION_FAILED, 'The resource has changed; get it again and send its new ETag in If-Match.');
+  };
 }
 
 /** Adds an ETag to each 200 and 201 of a change without `@IfMatch`, such as a creation, and documents it. */
@@ -95,7 +89,7 @@ interface IfMatchOptions {
 export const IfMatch = ({ required, type }: IfMatchOptions): ParameterDecorator =>
   documented(
     HeaderValue('if-match', (field) => {
-      if (field !== undefined) return parseIfMatch(field, type);
+      if (field !== undefined) return preconditionOf(field, type);
       if (required) throw new DomainError(PRECONDITION_REQUIRED);
       return () => undefined;
     }),

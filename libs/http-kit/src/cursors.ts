@@ -18,7 +18,6 @@ const MAX_LENGTH = Math.ceil(((MIN_BYTES + MAX_VALUE_BYTES) * 4) / 3);
 /** The schema of a cursor in the OpenAPI document. It leaves the length open, so that it may change. */
 export const CURSOR_SCHEMA = { type: 'string', minLength: 1 } as const;
 
-/** The type of a value that orders a list. */
 export type SortType = 'int64' | 'integer' | 'text' | 'time';
 
 /** Parses the text of a value. Returns undefined for a text that no value has, because anybody can compute a CRC-32. */

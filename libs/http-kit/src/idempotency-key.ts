@@ -6,10 +6,7 @@ import { toDto } from './responses.js';
 import { documented, HeaderValue, INVALID_REQUEST } from './routes.js';
 
 /** A bare key, or a quoted one with escaped quotes and backslashes (RFC 8941, section 3.3.3). */
-const IDEMPOTENCY_KEY = /^(?:[!#-~][!-~]{0,254}|"(?:[!#-[\]-~]|\\["\\]){1,255}")$/;
-
-/** The schema of the header in the OpenAPI document. */
-export const IDEMPOTENCY_KEY_SCHEMA = { type: 'string', pattern: IDEMPOTENCY_KEY.source } as const;
+export const IDEMPOTENCY_KEY = /^(?:[!#-~][!-~]{0,254}|"(?:[!#-[\]-~]|\\["\\]){1,255}")$/;
 
 /**
  * Returns the key of a header value.
@@ -36,7 +33,7 @@ const KEY_HEADER = {
   required: false,
   description: `A unique value, such as a UUID, that makes retries safe. A request with the same key and an equal body returns the response to the first request, with \`Idempotent-Replayed: true\`. A request with the same key and a different body is rejected with 422. Keys expire after ${String(IDEMPOTENCY_KEY_LIFETIME_HOURS)} hours. All API keys of a client share the same idempotency keys.`,
   // No example, because API reference pages would send it with every request.
-  schema: IDEMPOTENCY_KEY_SCHEMA,
+  schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source } as const,
 };
 
 /**

@@ -19,7 +19,6 @@ import { MayBeAbsent, QueryInteger, Rule } from './validation-rules.js';
 
 const LIMIT = { minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE } as const;
 
-/** The filters of a list by name. */
 type Filters = Readonly<Record<string, string | number | bigint | boolean | Date | undefined>>;
 
 /** @param same what the cursor is bound to, in addition to the list */

@@ -23,7 +23,6 @@ export function toDto<Dto extends object>(type: Type<Dto>, value: Dto): Dto {
   return dto as Dto;
 }
 
-/** Whether the class documents all of these members. */
 export function documents(type: Type<object>, names: readonly string[]): boolean {
   const members = membersOf(type);
   return names.every((name) => members.has(name));

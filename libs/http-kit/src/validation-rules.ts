@@ -83,7 +83,6 @@ export function QueryInteger({ minimum, maximum }: { minimum: number; maximum: n
 export const QueryInt64 = (): PropertyDecorator =>
   Rule(INT64_RULE, isInt64, (value) => (typeof value === 'string' ? (parseInt64(value) ?? value) : value));
 
-/** The schema of a time in the OpenAPI document. */
 const UTC_TIME_SCHEMA = { type: 'string', format: 'date-time', example: '2026-05-17T09:30:00.000Z' } as const;
 
 /** Parses an RFC 3339 time in a body as a Date, and documents its format. */
@@ -98,7 +97,6 @@ const time = (text: string): PropertyDecorator =>
     ApiProperty(UTC_TIME_SCHEMA),
   );
 
-/** The schema of an int64 in the OpenAPI document. */
 export const INT64_SCHEMA = { type: 'integer', format: 'int64' } as const;
 
 /** The identifier in examples of the OpenAPI document. It is above 2^53, so a JavaScript number would round it. */

@@ -5,7 +5,6 @@ import { DomainError } from './domain-error.js';
 import { defineEvent, type EventPayload } from './domain-event.js';
 import { JsonText } from './json-text.js';
 import { JsonPage } from './page.js';
-import { assertSameRequest, IDEMPOTENCY_KEY_REUSED } from './request.js';
 import { INT64_MAX, INT64_MIN } from './value-rules.js';
 
 it('SystemClock returns the current time', () => {
@@ -20,25 +19,6 @@ it('DomainError has the code and kind of its definition, and its message by defa
   const cause = new Error('no row');
   expect(new DomainError(definition)).toMatchObject({ ...definition, name: 'DomainError' });
   expect(new DomainError(definition, 'No pet is called Rex.', { cause })).toMatchObject({ message: 'No pet is called Rex.', cause });
-});
-
-class NewThing {
-  constructor(
-    readonly name: string,
-    readonly at: Date,
-    readonly size: bigint | null = 1n,
-  ) {}
-}
-
-it('assertSameRequest compares all members', () => {
-  const thing = new NewThing('a', new Date(1));
-  expect(() => {
-    assertSameRequest(thing, { name: 'a', at: new Date(1), size: 1n });
-  }).not.toThrow();
-  for (const other of [{ name: 'A' }, { at: new Date(2) }, { size: 2n }, { size: null }])
-    expect(() => {
-      assertSameRequest(thing, { ...thing, ...other });
-    }).toThrow(expect.objectContaining(IDEMPOTENCY_KEY_REUSED));
 });
 
 /** JSON.stringify can return `undefined`, but its declared return type lacks this. */

@@ -1,5 +1,4 @@
-import { DomainError, type ErrorDefinition } from './domain-error.js';
-import { JsonText } from './json-text.js';
+import type { ErrorDefinition } from './domain-error.js';
 
 /** The sender of a request: the client and its API key. */
 export interface Principal {
@@ -28,22 +27,11 @@ export interface Outcome<Result> {
   readonly replayed: boolean;
 }
 
-/** Thrown by operations that accept an Idempotency-Key. */
 export const IDEMPOTENCY_KEY_REUSED = {
   code: 'idempotency_key_reused',
   kind: 'unprocessable',
   message: 'The Idempotency-Key was already used with a different body; use a new key.',
 } as const satisfies ErrorDefinition;
-
-/**
- * Compares all members of a repeated request with those of the first request with its Idempotency-Key.
- * @throws DomainError IDEMPOTENCY_KEY_REUSED if a member differs
- */
-export function assertSameRequest<Request extends object>(repeated: Request, first: Request): void {
-  const names = Object.keys(repeated) as (keyof Request)[];
-  if (names.some((name) => JsonText.of(repeated[name]).text !== JsonText.of(first[name]).text))
-    throw new DomainError(IDEMPOTENCY_KEY_REUSED);
-}
 
 /**
  * Checks the If-Match of a request (RFC 9110, section 13.1.1) against the current value: the same one that the GET returns.
@@ -58,7 +46,6 @@ export const PRECONDITION_FAILED = {
   message: 'The condition in If-Match is false, or the operation does not support If-Match or If-None-Match.',
 } as const satisfies ErrorDefinition;
 
-/** Thrown by operations that require an If-Match. */
 export const PRECONDITION_REQUIRED = {
   code: 'precondition_required',
   kind: 'precondition_required',

@@ -4,7 +4,6 @@ export const INT64_MAX = 2n ** 63n - 1n;
 /** The rule in error messages, after the name of the field. */
 export const INT64_RULE = 'must be an integer from -9223372036854775808 to 9223372036854775807';
 
-/** Maximum number of digits of an int64. */
 const INT64_MAX_DIGITS = 19;
 
 const CANONICAL_INTEGER = /^-?(?:0|[1-9][0-9]*)$/;

@@ -14,7 +14,6 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** Below the range for outgoing connections. */
 const PORTS = [20_000, 32_768] as const;
 
-/** The PostgreSQL of a data folder. */
 export class PostgresServer {
   private constructor(
     readonly folder: string,

@@ -7,7 +7,6 @@ import { dirname, join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { findErrorMessage, LocalPostgresError } from './local-postgres-error.js';
 
-/** A user of the operating system and its group. */
 interface Account {
   readonly uid: number;
   readonly gid: number;
@@ -40,7 +39,6 @@ export class Programs {
     if (exit[0] !== 0) throw new LocalPostgresError(`${program} failed: ${findErrorMessage(errors)}`);
   }
 
-  /** Changes the owner of a file to the account that PostgreSQL runs as. */
   async changeOwner(path: string): Promise<void> {
     if (this.account) await chown(path, this.account.uid, this.account.gid);
   }

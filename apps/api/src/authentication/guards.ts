@@ -129,7 +129,6 @@ interface Route {
   readonly authorization: 'operational' | 'public' | readonly string[];
   /** The name of the handler, for logs and metrics. */
   readonly operation: string;
-  /** The policy of `@RateLimit`. */
   readonly rateLimit: RateLimitPolicy | undefined;
 }
 
@@ -138,7 +137,6 @@ const reflector = new Reflector();
 /** By controller and handler: controllers of several versions may inherit a handler. */
 const routes = new WeakMap<object, Map<object, Route>>();
 
-/** Returns what the decorators of the route declare. */
 function routeOf(context: ExecutionContext): Route {
   const controller = context.getClass();
   const handler = context.getHandler();

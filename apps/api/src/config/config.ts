@@ -150,7 +150,6 @@ export interface Config extends Omit<Settings, 'databaseUrl' | 'databaseReplicaU
   readonly databaseReplicaUrls: readonly SecretUrl[];
   readonly migrationDatabaseUrl: SecretUrl;
   readonly redisUrl: SecretUrl | undefined;
-  /** The instances of the contexts' settings. */
   readonly contextSettings: ReadonlyMap<SettingsClass, object>;
 }
 

@@ -8,7 +8,6 @@ import { JobRunner, SCHEDULED_JOBS } from './job-runner.js';
 @Module({})
 class EventsModule {}
 
-/** The tables of events. */
 export const eventsContext = defineContext({ module: EventsModule, persistence: eventsPersistence });
 
 @Module({ providers: [provideUseCase(ExpireIdempotencyKeys, DataSource)] })

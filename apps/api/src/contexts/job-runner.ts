@@ -12,7 +12,6 @@ import { assertUnique, StartupError } from '../config/startup-errors.js';
 const MAX_PAUSE_MS = 60_000;
 const START_POLL_MS = 1_000;
 
-/** The token of the jobs of all contexts. */
 export const SCHEDULED_JOBS = Symbol('scheduled jobs');
 
 /** Runs the jobs of all contexts: each in one process of the deployment at a time, and once per period. */

@@ -9,7 +9,6 @@ export interface ErrorBody {
   readonly status: number;
 }
 
-/** Limits of a request. */
 export const BODY_LIMIT_BYTES = 64 * 1024;
 export const MAX_TARGET_LENGTH = 4096;
 export const HEADER_SECTION_BYTES = 8 * 1024;
@@ -65,7 +64,6 @@ export const errorsOfBytes = ({ types, maxBytes }: AcceptedBytes) => ({
   },
 });
 
-/** Retry-After of each 503. */
 export const RETRY_AFTER_SECONDS = '1';
 
 export const SERVICE_UNAVAILABLE = {
@@ -116,7 +114,6 @@ export function errorBody(error: RequestError): ErrorBody {
     : { code: error.definition.code, message, status: error.definition.status };
 }
 
-/** Returns the error body with the default message of a definition. */
 export function defaultErrorBody(definition: ErrorDefinition | ErrorBody): ErrorBody {
   return errorBody('kind' in definition ? new DomainError(definition) : new HttpError(definition));
 }

@@ -29,7 +29,6 @@ declare module 'node:http' {
   }
 }
 
-/** State of one client connection. */
 export class Connection {
   /** Requests whose responses have not been handed to the operating system. */
   pending = 0;

@@ -1,4 +1,4 @@
-import { entityTagOf, matchesStrongly } from '@animal-store/http-kit';
+import { entityTagOf, parseIfMatch } from '@animal-store/http-kit';
 import { DomainError, PRECONDITION_FAILED } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyReply, onSendHookHandler } from 'fastify';
 import type { Representation } from './json-adapter.js';
@@ -38,7 +38,7 @@ const revalidate: onSendHookHandler = ({ headers, method }, reply, payload, done
   }
   const { 'if-match': required, 'if-none-match': known } = headers;
   try {
-    if (required !== undefined && !matchesStrongly(required, tag))
+    if (required !== undefined && !parseIfMatch(required)(tag))
       throw new DomainError(PRECONDITION_FAILED, 'If-Match does not contain the current ETag; remove the header.');
   } catch (error) {
     done(error as DomainError);

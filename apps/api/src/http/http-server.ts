@@ -99,7 +99,6 @@ function createFastify(options: Config, shed: ShedRequests): FastifyInstance {
   return instance;
 }
 
-/** Rejects requests that are malformed or have too large a head. */
 function rejectMalformedRequests(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', ({ raw, originalUrl }, _reply, done) => {
     if (raw.failure) done(raw.failure);

@@ -9,7 +9,6 @@ import type { JsonAdapter } from './json-adapter.js';
 import type { HttpServer } from './http-server.js';
 import { RouteTable } from './routes.js';
 
-/** What providers know of the HTTP server. */
 @Global()
 @Module({})
 export class HttpModule implements OnModuleDestroy, BeforeApplicationShutdown {

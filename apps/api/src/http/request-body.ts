@@ -85,14 +85,12 @@ function acceptBytes(server: FastifyInstance, most: number): void {
   });
 }
 
-/** The size of the buffers of all bodies. */
 interface Buffered {
   bytes: number;
   readonly maxBytes: number;
   readonly shed: Pick<ShedRequests, 'count'>;
 }
 
-/** Receives the body of a request into a buffer. */
 class BodyReceiver {
   private buffer = EMPTY;
   private size = 0;
@@ -196,7 +194,6 @@ class BodyReceiver {
   }
 }
 
-/** Returns whether Content-Length exceeds the limit. */
 export function declaresTooLargeBody({ headers }: IncomingMessage, maxBytes = BODY_LIMIT_BYTES): boolean {
   return Number(headers['content-length']) > maxBytes;
 }

@@ -7,7 +7,6 @@ import { type DestinationStream, type Level, type Logger, type LoggerOptions, pi
 import type { PrettyOptions } from 'pino-pretty';
 import { LogOutput } from './log-output.js';
 
-/** The token of the logger in Nest's container. */
 export const LOGGER = Symbol('logger');
 
 export interface ServiceLogger extends Logger {

@@ -16,7 +16,6 @@ declare module 'fastify' {
     traceId: string | undefined;
     /** Name of the handler of the route, such as `listPets`; undefined on routes of the platform, and if the request did not reach the guards. */
     operation: string | undefined;
-    /** Error code of the response. */
     errorCode: string | undefined;
   }
 }
@@ -38,7 +37,6 @@ export function identifyRequests(fastify: FastifyInstance): void {
   });
 }
 
-/** Measures every response after it has been sent. */
 export function measureRequests(fastify: FastifyInstance, metrics: Metrics): void {
   fastify.decorateRequest('operation', undefined);
   fastify.decorateRequest('errorCode', undefined);

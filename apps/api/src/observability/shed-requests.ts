@@ -5,7 +5,6 @@ const LOG_INTERVAL_MS = 10_000;
 
 /** Counts shed requests. Logs each reason at most once in 10 s. */
 export class ShedRequests {
-  /** When each reason was last logged. */
   private readonly loggedAt = new Map<string, number>();
 
   constructor(

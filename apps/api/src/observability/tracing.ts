@@ -10,12 +10,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { withDeadline } from './deadline.js';
 
-/** Timeout of the last export, before the process ends. */
 const LAST_EXPORT_TIMEOUT_MS = 2_000;
 
 /** OpenTelemetry tracing of requests and statements. Loaded only if a collector is configured. */
 export class Tracing {
-  /** The `interceptor` of a Database. */
   readonly interceptor: StatementInterceptor;
   private readonly provider: TracerProvider;
   private readonly tracer: Tracer;

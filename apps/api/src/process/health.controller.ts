@@ -7,7 +7,6 @@ interface Health {
   readonly status: 'ok';
 }
 
-/** Health probes for load balancers and orchestrators. */
 @ApiExcludeController()
 @Controller({ path: 'health', version: VERSION_NEUTRAL })
 @Operational()

@@ -29,7 +29,6 @@ const SECURITY_SCHEME = 'apiKey';
 
 const { malformedRequest: _, malformedJson, payloadTooLarge, unsupportedMediaType, unsupportedPatch, ...withoutBody } = HTTP_ERRORS;
 const { routeNotFound, methodNotAllowed, ...httpErrors } = withoutBody;
-/** Errors of every operation. */
 const SHARED_ERRORS = [INVALID_REQUEST, PRECONDITION_FAILED, RATE_LIMITED, SERVICE_UNAVAILABLE, ...Object.values(httpErrors)];
 /** Errors of every operation that is not public. */
 const KEY_ERRORS = [MISSING_API_KEY, INVALID_API_KEY, INSUFFICIENT_SCOPE];
@@ -136,7 +135,6 @@ Requests are rate-limited per client. The \`RateLimit\` header holds the number 
 
 Every GET operation also supports HEAD. Every path supports OPTIONS, which returns \`Allow\` and requires no key.`;
 
-/** Returns every error that the operation can respond with. */
 function errorsOf(operation: Operation): readonly ErrorBody[] {
   const {
     [INTERNAL_EXTENSIONS.acceptedBytes]: acceptedBytes,
@@ -288,7 +286,6 @@ function isPublic({ [EXTENSIONS.scopes]: scopes }: Operation): boolean {
   return scopes?.length === 0;
 }
 
-/** Returns whether the operation is a PATCH with a body. */
 function isPatch({ requestBody }: Operation): boolean {
   return requestBody !== undefined && 'content' in requestBody && MERGE_PATCH in requestBody.content;
 }

@@ -6,7 +6,6 @@ import { Operational } from '../authentication/guards.js';
 import { DocsController } from './docs.controller.js';
 import { createOpenApiDocument, type ServerAddresses } from './openapi-document.js';
 
-/** The OpenAPI document of an app. */
 export class OpenApiDocument {
   private app: INestApplication | undefined;
   private json: JsonText<OpenAPIObject> | undefined;

@@ -98,7 +98,6 @@ export class CompiledDto {
     return instance;
   }
 
-  /** Applies the rules of all members. */
   check(instance: object, found: Findings, path: string): void {
     for (const member of this.members) member.check(instance, found, path);
   }
@@ -167,7 +166,6 @@ class Member {
     if (this.checksNested) this.checkNested(value, found, path + name);
   }
 
-  /** Checks a nested object, or each item of a list. */
   private checkNested(value: unknown, found: Findings, at: string): void {
     if (Array.isArray(value)) value.forEach((item, index) => this.checkNested(item, found, `${at}.${String(index)}`));
     else if (isObject(value)) this.nested?.check(value, found, `${at}.`);

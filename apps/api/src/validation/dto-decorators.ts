@@ -9,7 +9,6 @@ import type { Findings } from './compiled-dto.js';
 
 const { PLAIN_TO_CLASS } = TransformationType;
 
-/** A decorator of class-validator. */
 export type Decorator = ReturnType<MetadataStorage['getTargetValidationMetadatas']>[number];
 export type Rule = (value: unknown, object: object) => boolean;
 /** Converts a received value. `at` is its path. */
@@ -100,7 +99,6 @@ export function conversionsOf(dto: Type, name: string, decorators: readonly Deco
   return [convert && ofItems(convert), toType, ...transforms, ofRule ?? toType].filter((each) => each !== undefined);
 }
 
-/** Returns whether the type of TypeScript is `number`. */
 export function isNumber(dto: Type, name: string): boolean {
   return Reflect.getMetadata('design:type', dto.prototype as object, name) === Number;
 }
@@ -116,7 +114,6 @@ function typeOf(dto: Type, name: string): Type | undefined {
   return typeFunction() as Type;
 }
 
-/** Converts a value, or each item of a list. */
 function ofItems(convert: Conversion): Conversion {
   return function convertItems(value, source, found, at): unknown {
     if (Array.isArray(value)) return value.map((item, index) => convertItems(item, source, found, `${at}.${String(index)}`));

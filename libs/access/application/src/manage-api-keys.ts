@@ -55,14 +55,12 @@ export class ManageApiKeys {
     return rotated;
   }
 
-  /** Has no effect if the key is already revoked. */
   async revoke(id: bigint): Promise<ApiKey> {
     const revoked = await this.keys.revoke(id, this.clock.now());
     if (!revoked) throw notFound(id);
     return revoked;
   }
 
-  /** Returns the changes of keys and clients, newest first. */
   listAudit(limit = 50): Promise<readonly AuditEvent[]> {
     return this.keys.listAudit(limit);
   }

@@ -16,7 +16,6 @@ export class ManageClients {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns clients in the order of their creation. */
   list(): Promise<readonly Client[]> {
     return this.keys.listClients();
   }

@@ -29,7 +29,6 @@ export interface InsertCall {
   readonly values: Values;
 }
 
-/** The row as it was stored. */
 export interface Inserted<Row> extends Outcome<Row> {
   /** The values of the first call with the key. They differ from the row only if a trigger changed it. */
   readonly request: object;
@@ -100,7 +99,7 @@ export class BatchedInserts<Row> {
     try {
       stored = await this.insert(calls);
     } catch (error) {
-      failure = isWaiting(error) ? 'waiting' : this.isKeyTaken(error) ? 'key taken' : undefined;
+      failure = isLockTimeout(error) || hasTrait(error, 'conflict') ? 'waiting' : this.isKeyTaken(error) ? 'key taken' : undefined;
       if (!failure) throw error;
     }
     const recorded = await this.find(calls.filter((_, index) => !stored.has(index)));
@@ -124,7 +123,6 @@ export class BatchedInserts<Row> {
     return new Map((await this.insertRows.run(options.pool, columns)).map(({ index, row }) => [index, row]));
   }
 
-  /** Returns the records of the calls whose keys exist. */
   private async find(calls: readonly InsertCall[]): Promise<Map<InsertCall, Recorded>> {
     const { findRecorded, options } = this;
     if (!findRecorded || calls.length === 0) return new Map();
@@ -188,11 +186,6 @@ class AloneQueue {
       }
     }
   }
-}
-
-/** Whether a statement, which had no effect, waited for another transaction. */
-function isWaiting(error: unknown): boolean {
-  return isLockTimeout(error) || hasTrait(error, 'conflict');
 }
 
 function isLockTimeout(error: unknown): boolean {

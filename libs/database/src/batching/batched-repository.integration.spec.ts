@@ -143,7 +143,8 @@ it('rows are added for each call without a key, and once for a key with the same
   expect(await lines.first.add(aLine())).toMatchObject({ result: aLine(), replayed: false });
   const { result } = await lines.first.add(aLine(), key);
   expect(await lines.second.add(aLine(), key)).toEqual({ result, replayed: true });
-  await expect(lines.second.add(aLine({ note: 'other' }), key)).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+  for (const other of [{ note: 'other' }, { ordinal: 1n }, { dueAt: new Date(1) }, { isGift: true }])
+    await expect(lines.second.add(aLine(other), key)).rejects.toMatchObject({ code: 'idempotency_key_reused' });
   const { note, ...request } = aLine({ note: 'set by the service' });
   expect(await lines.second.add({ ...request, note }, key, request)).toEqual({ result, replayed: true });
 });

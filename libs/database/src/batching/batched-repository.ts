@@ -1,8 +1,10 @@
 import {
-  assertSameRequest,
+  DomainError,
   type EventDefinition,
+  IDEMPOTENCY_KEY_REUSED,
   type IdempotencyKey,
   type JsonPage,
+  JsonText,
   MAX_PAGE_SIZE,
   type OrderValue,
   type Outcome,
@@ -59,7 +61,6 @@ export class BatchedRepository<Entity extends EntityWithId> {
   private pool!: DatabasePool;
   private table!: Table;
   private inserts!: BatchedInserts<Entity>;
-  /** Undefined without a table of keys. */
   private keyedInserts: BatchedInserts<Entity> | undefined;
   private readonly pendingByKey = new Map<string, Promise<Inserted<Entity>>>();
   private find!: PreparedStatement<object>;
@@ -68,7 +69,6 @@ export class BatchedRepository<Entity extends EntityWithId> {
   private finds!: Batcher<bigint, Entity | undefined>;
   private lists!: BatchedLists<Entity>;
 
-  /** @param keys stores the idempotency keys of `add` */
   constructor(
     private readonly repository: Repository<Entity>,
     private readonly keys?: Repository<IdempotencyKeyEntity>,
@@ -123,7 +123,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
   async add(row: NewRow<Entity>, key?: IdempotencyKey, request: Partial<NewRow<Entity>> = row): Promise<Outcome<Entity>> {
     const call = { request: row, values: this.valuesOf(row) };
     const { result, replayed, request: first } = await (key ? this.insertOnce(call, key) : this.inserts.submit(call));
-    if (replayed) assertSameRequest(request, first);
+    if (replayed && !isSameRequest(request, first)) throw new DomainError(IDEMPOTENCY_KEY_REUSED);
     return { result, replayed };
   }
 
@@ -197,6 +197,11 @@ export class BatchedRepository<Entity extends EntityWithId> {
       throw new RangeError(`limit must be an integer from 1 to ${String(MAX_PAGE_SIZE)}`);
     return this.lists.find(filter, request);
   }
+}
+
+function isSameRequest(repeated: object, first: object): boolean {
+  const jsonOf = (request: object, name: string) => JsonText.of((request as Readonly<Record<string, unknown>>)[name]).text;
+  return Object.keys(repeated).every((name) => jsonOf(repeated, name) === jsonOf(first, name));
 }
 
 /** Ignores an error of another row, which then was not inserted. */

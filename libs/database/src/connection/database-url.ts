@@ -6,7 +6,6 @@ import { parse, toClientConfig } from 'pg-connection-string';
 /** A URL with a password, or the file that contains it. If the file contains several URLs, `index` selects one. */
 export type SecretUrl = string | { readonly file: string; readonly index?: number };
 
-/** A comma between two URLs. */
 const SEPARATOR = /\s*,\s*(?=\w+:\/\/)/;
 const MAX_FILE_BYTES = 65_536;
 

@@ -11,7 +11,6 @@ export interface ClientInternals {
   readonly processID: number | null;
   /** Whether the client has received the end of its last statement. */
   readonly readyForQuery: boolean;
-  /** Returns the parameters of the start-up message. */
   getStartupConf(): Record<string, string>;
 }
 

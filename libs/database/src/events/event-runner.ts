@@ -8,7 +8,6 @@ import { transactions } from './event-handlers.js';
 import { beginAttempt, describeError, endAttempt, lockAttempt, park, parkBehind, pendingEvents, type StoredEvent } from './stored-event.js';
 
 const STATUS_INTERVAL_MS = 10_000;
-/** Number of events that are read at once. */
 const WINDOW_SIZE = 100;
 /** A handler that waits longer for a lock fails, because it has a connection of the pool. */
 const LOCK_TIMEOUT_MS = 1_000;
@@ -29,9 +28,7 @@ export interface EventRunnerOptions {
   readonly pollMs?: number;
   /** Delay after the first attempt of an event. It doubles with each one, up to a minute. */
   readonly retryMs?: number;
-  /** Number of attempts after which an event is parked. */
   readonly maxAttempts?: number;
-  /** Maximum time of a handler. */
   readonly handlerTimeoutMs?: number;
 }
 
@@ -158,7 +155,6 @@ export class EventRunner {
     }
   }
 
-  /** Parks the event if this was its last attempt. */
   private async fail(event: StoredEvent, error: unknown, attempts: number): Promise<void> {
     const isParked = attempts >= this.options.maxAttempts;
     if (isParked) await park(this.database, event, attempts, describeError(error));

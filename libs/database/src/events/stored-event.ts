@@ -12,7 +12,6 @@ export interface StoredEvent {
   readonly payload: string;
   /** Attempts to handle it, also those whose process ended. */
   readonly attempts: number;
-  /** Whether an earlier event of the aggregate is parked. */
   readonly isBehindParked: boolean;
 }
 

@@ -43,7 +43,6 @@ interface Replica {
 export interface ReplicaObserver {
   /** Called once per statement that replicas may serve. */
   read(servedBy: 'replica' | 'primary'): void;
-  /** @param problem why the replica is not used; undefined if it is used */
   changed(replica: string, problem: string | undefined): void;
 }
 

@@ -98,7 +98,6 @@ export class Batcher<Item, Result> {
     });
   }
 
-  /** Removes the oldest waiting calls. */
   private take(): Call<Item, Result>[] {
     const { waiting } = this;
     const { maxSize } = this.options;

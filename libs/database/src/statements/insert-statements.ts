@@ -31,7 +31,6 @@ export function simpleInsertStatements({ label, name, id, columns, toRow }: Tabl
 }
 
 export interface Stored {
-  /** The index of the call. */
   readonly index: number;
   readonly row: object;
 }

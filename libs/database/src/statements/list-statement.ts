@@ -17,7 +17,6 @@ export interface ListOrder {
 
 /** What distinguishes the lists of a table. Each has one statement. */
 export interface ListShape {
-  /** The columns that a page compares with its values. */
   readonly filters: readonly Column[];
   readonly order?: ListOrder | undefined;
 }
@@ -78,7 +77,6 @@ function listSql(table: Table, shape: ListShape, sharding: Sharding): string {
     ) AS list${pages.orderBy}`;
 }
 
-/** Returns the columns of the place of a page's first row, and of its end. */
 function placeOf({ id }: Table, order: ListOrder | undefined): Column[] {
   if (!order) return [id];
   const { column, start, hasEnd } = order;

@@ -19,7 +19,6 @@ export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
   /** Its name on the server. Starts with a hash, so that statements with the same label have different ones. */
   readonly name: string;
 
-  /** @param label for logs and metrics */
   constructor(
     readonly label: string,
     readonly text: string,
@@ -28,7 +27,6 @@ export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
     this.name = `${hash('sha256', text, 'base64url').slice(0, 11)} ${label}`.slice(0, MAX_NAME_LENGTH);
   }
 
-  /** Executes the statement. Rejects with the error of `pg`. */
   run(pool: Executor, parameters: readonly (Value | Values)[]): Promise<Row[]> {
     const values = parameters.map((parameter) => (isArray(parameter) ? arrayOf(parameter) : textOf(parameter)));
     const run = () => pool.withClient((client) => this.runOn(client, values));

@@ -3,7 +3,6 @@ import type { EntityMetadata } from 'typeorm';
 import type { Deployment, Persistence } from '../persistence.js';
 import type { KeyTable } from './insert-statements.js';
 
-/** The parts of a statement for pages. */
 interface PagesSql {
   /** The values of a page, in the order of the types. The last one is its size. */
   readonly values: readonly string[];

@@ -50,7 +50,6 @@ export class Table {
   readonly name: string;
   /** `schema.table`, for the names of statements. */
   readonly label: string;
-  /** Name of the sequence of the identity column. */
   readonly idSequence: string;
   readonly id: Column;
   /** All columns except the identifier, in the order of the entity. */
@@ -116,12 +115,10 @@ function columnsWith(applies: (column: ColumnMetadata) => unknown): (metadata: E
   return ({ columns }) => columns.filter(applies).map(({ propertyPath }) => propertyPath);
 }
 
-/** Returns `schema.table`, quoted for SQL. */
 export function qualifiedName({ schema = 'public', tableName }: Pick<EntityMetadata, 'schema' | 'tableName'>): string {
   return `${quoted(schema)}.${quoted(tableName)}`;
 }
 
-/** Returns the names for SQL, separated by commas. */
 export function names(columns: readonly Pick<Column, 'name'>[]): string {
   return columns.map(({ name }) => name).join(', ');
 }

@@ -1,8 +1,6 @@
 import type { CleanedEnv, CleanedEnvAccessors, ExactValidator, ValidatorSpec } from 'envalid';
 
-/** An environment variable. */
 export type Variable = ValidatorSpec<unknown> & {
-  /** What the value must be. */
   readonly rule?: string;
   readonly isSecret?: boolean;
 };

@@ -1,7 +1,6 @@
 import { DomainError, INT64_RULE, isInt64, isVisibleText, visibleTextRule } from '@animal-store/kernel';
 import { INVALID_PET } from './pet-errors.js';
 
-/** Availability of a pet. */
 export enum PetStatus {
   Available = 'available',
   Pending = 'pending',
