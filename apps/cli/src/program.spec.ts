@@ -76,10 +76,14 @@ describe('an API key in the wrong place', () => {
     expect(stderr).not.toContain(secret);
   });
 
-  it('is not repeated from the environment', async () => {
-    const { exitCode, stderr } = await runOffline(['keys', 'list'], { DATABASE_URL: `postgres://127.0.0.1:1/${key}` });
+  it.each([
+    [['keys', 'list'], { DATABASE_URL: `postgres://127.0.0.1:1/${key}` }],
+    [['doctor'], { DATABASE_URL_FILE: key }],
+    [['doctor', '--json'], { DATABASE_URL_FILE: key }],
+  ])('is not repeated from the environment by %j', async (args, env) => {
+    const { exitCode, stdout, stderr } = await runOffline(args, env);
     expect(exitCode).toBe(1);
-    expect(stderr).not.toContain(secret);
+    expect(stdout + stderr).not.toContain(secret);
   });
 });
 

@@ -349,6 +349,9 @@ describe('an unavailable or hostile collector', () => {
       import { fastify } from 'fastify';
       import { createLogger } from '${built('observability/logger.js')}';
       import { Tracing } from '${built('observability/tracing.js')}';
+      // The exporter alone would delay the end of the process.
+      process.env.OTEL_EXPORTER_OTLP_TIMEOUT = '60000';
+      setTimeout(() => process.exit(1), 20_000);
       const logger = createLogger('info', { write: (line) => console.log(JSON.parse(line).msg) });
       await Promise.all([${ports.join()}].map(async (port) => {
         const server = fastify();

@@ -190,6 +190,8 @@ it('a change waits for an earlier one of the same key or client, and decides aft
   await behind(`UPDATE access.api_keys SET revoked_at = '${at(HOUR).toISOString()}'`, () => manageApiKeys.revoke(key.id));
   expect(await listed()).toEqual([expect.objectContaining({ revokedAt: at(HOUR) })]);
   expect(await actions()).toEqual(before);
+  const create = () => manageApiKeys.create({ ...input, clientName: 'globex' });
+  expect(await behind(`INSERT INTO access.clients (name) VALUES ('globex')`, create)).toMatchObject({ status: 'fulfilled' });
 });
 
 describe('the audit trail', () => {

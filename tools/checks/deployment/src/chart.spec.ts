@@ -70,6 +70,33 @@ it('values.yaml has all values that the schema allows, and `overrides` has all o
   expect(Object.keys(schema.properties['overrides']?.properties ?? {}).sort()).toEqual(rendered);
 });
 
+it('the templates read each value of values.yaml', () => {
+  const text = templates.join('\n');
+  const read = new Set([...text.matchAll(/\b[Vv]alues\.([\w.]+)/g)].map(([, path]) => path));
+  const unreadOf = (values: object, prefix = ''): string[] =>
+    Object.entries(values as Readonly<Record<string, unknown>>).flatMap(([name, value]) => {
+      const path = prefix + name;
+      if (read.has(path)) return [];
+      if (typeof value === 'object' && value !== null) return unreadOf(value, `${path}.`);
+      return text.includes(`"${path}"`) ? [] : path;
+    });
+  expect(unreadOf(parse(readChartFile('values.yaml')) as object)).toEqual([]);
+});
+
+it.each([
+  ['the image has the version of the service', '_helpers.tpl', '.image.repository }}:{{ default .Chart.AppVersion .Values.image.tag }}'],
+  ['an upgrade keeps the number of pods of the autoscaler', 'deployment.yaml', '{{- if not .Values.autoscaling.enabled }}\n  replicas: '],
+  ['a commit is on two instances', 'postgres.yaml', 'number: 1, dataDurability: required, failoverQuorum: true }'],
+  ['the metrics are not published', 'service.yaml', '.service.port }}, targetPort: http, '],
+])('%s', (_what, file, text) => {
+  expect(readChartFile(`templates/${file}`)).toContain(text);
+});
+
+it('each component of a label is selected, and has the label', () => {
+  const components = [...templates.join('\n').matchAll(/app\.kubernetes\.io\/component: (\w+)/g)].map(([, component]) => component);
+  expect(components.sort()).toEqual(['api', 'metrics', 'metrics', 'migrations', 'migrations']);
+});
+
 it.each(['values.yaml', 'values-staging.yaml', 'values-production.yaml'])('%s has values that the service accepts', (file) => {
   const config = { ...readValues('values.yaml').config, ...readValues(file).config };
   const env = Object.fromEntries(Object.entries(config).map(([name, value]) => [name, String(value)]));

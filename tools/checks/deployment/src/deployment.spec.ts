@@ -105,7 +105,8 @@ describe('monitoring', () => {
   it.each([
     ['AnimalStoreDatabaseSlow', 'more than 1 % of the statements took over 500 ms', /0\.99,[^]*> 0\.5\s*$/],
     ['AnimalStoreJobOverdue', 'has not succeeded for three of its periods', /> 3 \* max by/],
-    ['AnimalStoreEventsLate', 'the oldest event has been more than five minutes old', /> 300\s*$/],
+    ['AnimalStoreReplicasLeftOut', 'a process has used no replica', /^max by \(namespace, instance\) .* == 0\s*$/],
+    ['AnimalStoreEventsLate', 'the oldest event has been more than five minutes old', /^max by .* > 300\s*$/],
     ['AnimalStoreKeysRejected', 'more than half of the requests', /> 0\.5 \* sum by/],
     ['AnimalStoreNoRequests', 'more than 0.1 requests/s on average', /> 0\.1\s*$/],
     ['AnimalStorePostgresDiskFull', 'less than 15 % of a volume', /< 0\.15\s*$/],
@@ -178,6 +179,12 @@ describe('container files', () => {
         depends_on: { api: { condition: 'service_healthy' } },
         restart: expect.stringMatching(/^on-failure/),
       });
+    });
+
+    it('starts the service when PostgreSQL accepts connections over TCP, and lets nobody change Grafana', () => {
+      const { postgres, grafana } = compose.services;
+      expect(postgres?.healthcheck?.test).toEqual(expect.arrayContaining(['pg_isready', '--host=127.0.0.1']));
+      expect(grafana?.environment).toMatchObject({ GF_AUTH_ANONYMOUS_ORG_ROLE: 'Viewer', GF_AUTH_DISABLE_LOGIN_FORM: 'true' });
     });
 
     it('uses the same password variable in the URL and for the server', () => {
