@@ -106,10 +106,7 @@ export interface RateLimitPolicy {
 /** The limits by name. That of `default` is a setting. */
 const limits = new Map([['default', 0]]);
 
-/**
- * Limits the requests of each client to a route, or to all routes of a controller, in addition to the policy `default`. Public routes count addresses.
- * @throws TypeError if another policy with this name has a different limit, or if a value is not valid
- */
+/** Limits the requests of each client to a route, or to all routes of a controller, in addition to the policy `default`. Public routes count addresses. */
 export function RateLimit(policy: RateLimitPolicy): MethodDecorator & ClassDecorator {
   const { name, requestsPerMinute } = policy;
   if ((limits.get(name) ?? requestsPerMinute) !== requestsPerMinute) throw new TypeError(`Two rate limits have the name ${name}.`);
@@ -124,16 +121,13 @@ export interface AcceptedBytes {
   readonly maxBytes: number;
 }
 
-/** Other types would reject every body. */
-const MEDIA_TYPE = /^[a-z]+\/[a-z0-9][a-z0-9.+_-]*$/;
-
 /**
  * Receives a body of bytes, such as a PDF, instead of JSON: `@Body() pdf: Buffer`. It is read after the guards have accepted the request.
  * @param type the accepted media types, such as `application/pdf`
  */
 export function ReceivesBytes({ type, maxBytes }: { type: string | readonly [string, ...string[]]; maxBytes: number }): MethodDecorator {
   const acceptedBytes: AcceptedBytes = { types: [type].flat(), maxBytes };
-  if (!acceptedBytes.types.every((each) => MEDIA_TYPE.test(each)))
+  if (!acceptedBytes.types.every((each) => /^[a-z]+\/[a-z0-9][a-z0-9.+_-]*$/.test(each)))
     throw new TypeError('The type of @ReceivesBytes must be a media type in lower case without parameters, such as application/pdf.');
   return applyDecorators(
     ExtendRouteConfig({ acceptedBytes }),

@@ -162,7 +162,6 @@ export function variablesOf(contexts: readonly Pick<Context, 'settings'>[]): Var
   for (const settings of contexts.flatMap((context) => context.settings ?? []))
     for (const [name, variable] of Object.entries(settings.variables)) {
       if (name in all) throw new StartupError(`${settings.name} must not declare ${name}, because another declaration exists`);
-      // A secret also has the name with _FILE.
       if (!/^[A-Z][A-Z0-9_]*(?<!_FILE)$/.test(name))
         throw new StartupError(`${settings.name} must declare ${name} in upper case and without _FILE at the end`);
       all[name] = variable;

@@ -64,8 +64,8 @@ describe('collectSubscriptions', () => {
         return this.placed();
       }
     }
-    expect(() => EventSubscription('none')(class None {})).toThrow('None must have a method with @OnEvent.');
-    expect(() => EventSubscription('twice')(Twice)).toThrow('Twice must handle each event in one method');
+    expect(() => EventSubscription('none')(class None {})).toThrow('None must have one method with @OnEvent for each event.');
+    expect(() => EventSubscription('twice')(Twice)).toThrow('Twice must have one method');
   });
 
   it('rejects distributed tables', () => {

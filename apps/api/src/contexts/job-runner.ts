@@ -38,7 +38,6 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
     }
   }
 
-  /** Fails if no module provides a use case. */
   onApplicationBootstrap(): void {
     const runs = this.jobs.map((job) => ({ job, useCase: this.moduleRef.get(job.useCase, { strict: false }) }));
     this.loops = runs.map(({ job, useCase }) => repeat(this.stopping.signal, () => this.runIfDue(job, useCase)));

@@ -22,7 +22,6 @@ export function OnEvent<Payload extends object>(event: EventDefinition<Payload>)
   };
 }
 
-/** Also returns those of base classes. */
 const reactionsOf = (prototype: object | null): readonly Reaction[] =>
   prototype ? (reactions.get(prototype) ?? reactionsOf(Object.getPrototypeOf(prototype) as object | null)) : [];
 
@@ -36,9 +35,8 @@ export function EventSubscription(name: string, { ignores = [] }: { readonly ign
     const ignored = ignores.map(({ type }) => ({ type, handle: () => Promise.resolve(), isIgnored: true }));
     const all = [...reactionsOf(handler.prototype as object), ...ignored];
     const types = new Set(all.map(({ type }) => type));
-    if (types.size === 0) throw new TypeError(`${handler.name} must have a method with @OnEvent.`);
-    if (types.size < all.length)
-      throw new TypeError(`${handler.name} must handle each event in one method, and ignore no event that it handles.`);
+    if (types.size === 0 || types.size < all.length)
+      throw new TypeError(`${handler.name} must have one method with @OnEvent for each event.`);
     subscriptions.set(handler, { name, handler, reactions: all });
   };
 }
