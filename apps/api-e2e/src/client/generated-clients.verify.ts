@@ -13,7 +13,7 @@ const PROGRAMS = join(import.meta.dirname, '../../generated-clients');
 const PRINTED = `${'2 9223372036854775807\n'.repeat(2)}422 idempotency_key_reused\nTom 9223372036854775807\nRex 9223372036854775807\n`;
 
 const NPM = 'npm install --no-audit --no-fund --ignore-scripts typescript@5.9.3 @types/node';
-const TSC = ['npx -yp typescript@7.0.2 tsc --types node --module nodenext --outDir dist $CLIENT.ts', `${process.execPath} dist/$CLIENT.js`];
+const TSC = ['npx -y typescript@7.0.2 --types node --module nodenext --outDir dist $CLIENT.ts', `${process.execPath} dist/$CLIENT.js`];
 const MAVEN = 'mvn -q -B -Dmaven.compiler.release=17';
 const RUN_CLASS = `${MAVEN} org.codehaus.mojo:exec-maven-plugin:3.6.2:java -Dexec.mainClass`;
 const GENERATOR = `${MAVEN} dependency:copy -Dartifact=org.openapitools:openapi-generator-cli:7.25.0 -DoutputDirectory=. && \
