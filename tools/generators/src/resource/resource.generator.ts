@@ -127,7 +127,7 @@ The API now serves /v1/${parent.resource}/{${parent.variable}Id}/${resource}.
   Open first   libs/${context}/domain/src/${file}.ts
   Check        in ${ROUTE_SPECS}/${resource}.integration.spec.ts, NEW_${parent.CONSTANT} must be a valid body of create${parent.Entity}${isMoved ? moved : ''}
   Test         npm run jest -- ${context}
-  Use          client.${parent.variables}.${camelCase(resource)}.create(${parent.variable}Id, { name: 'first' }) returns a ${Entity}
+  Use          client.${parent.variables}.${camelCase(resource)}.create(${parent.variable}Id, { name: 'first' }) returns the new ${Entity}
   Read         docs/adding-a-context.md
 `;
 }
