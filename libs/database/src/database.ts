@@ -7,7 +7,7 @@ import { formatServer, type SecretUrl } from './connection/database-url.js';
 import { durabilityRisk } from './connection/session-settings.js';
 import type { StatementInterceptor } from './connection/statement.js';
 import type { Deployment } from './persistence.js';
-import { Replicas } from './replicas/replicas.js';
+import { type ReplicaObserver, Replicas } from './replicas/replicas.js';
 import { registerSubscriptions } from './statements/publication.js';
 
 /** Added to the server's statement timeout. The sum is the client's timeout, after which the connection is considered lost. */
@@ -24,6 +24,7 @@ export interface DatabaseOptions extends Deployment {
   readonly url: SecretUrl;
   /** URLs of replicas of the server in `url`. They serve lists; see `Replicas`. */
   readonly replicaUrls?: readonly SecretUrl[];
+  readonly replicaObserver?: ReplicaObserver | undefined;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
   readonly poolSize: number;
@@ -159,7 +160,7 @@ export class Database extends DataSource {
       // Ends statements on a replica that does not respond, even without a statement timeout.
       pool: new DatabasePool({ query_timeout: RESPONSE_MS, ...poolConfig(this.settings, url), isReplica: true }),
     }));
-    return new Replicas(() => this.pool, pools);
+    return new Replicas(() => this.pool, pools, this.settings.replicaObserver);
   }
 }
 
@@ -177,7 +178,6 @@ export async function migrationStatus(database: Database): Promise<{ name: strin
   return names.map((name) => ({ name, applied: applied.includes(name) }));
 }
 
-/** Returns the names of the migrations of this release that are not applied. */
 export async function pendingMigrations(database: Database): Promise<string[]> {
   return (await migrationStatus(database)).filter(({ applied }) => !applied).map(({ name }) => name);
 }

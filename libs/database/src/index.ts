@@ -13,9 +13,6 @@ export type { Statement, StatementInterceptor } from './connection/statement.js'
 export { Batcher } from './statements/batcher.js';
 export * from './statements/constraint-errors.js';
 
-// replicas: serve lists.
-export { type ReplicaObserver, type Replicas } from './replicas/replicas.js';
-
 // batching: the repository of the hot path, and idempotency keys.
 export { BatchedRepository, type EntityWithId, type Filter, type NewRow } from './batching/batched-repository.js';
 export { ExpireIdempotencyKeys, IdempotencyKeyEntity } from './batching/idempotency-keys.js';

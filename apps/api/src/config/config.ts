@@ -166,14 +166,12 @@ export function variablesOf(contexts: readonly Pick<Context, 'settings'>[]): Var
         throw new StartupError(`${settings.name} must declare ${name} in upper case and without _FILE at the end`);
       all[name] = variable;
     }
-  const withFile = ([name, variable]: [string, Variable]): [string, Variable][] =>
-    variable.isSecret
-      ? [
-          [name, variable],
-          [`${name}_FILE`, fileOf(name)],
-        ]
-      : [[name, variable]];
-  return Object.fromEntries(Object.entries(all).flatMap(withFile));
+  const withFiles: Record<string, Variable> = {};
+  for (const [name, variable] of Object.entries(all)) {
+    withFiles[name] = variable;
+    if (variable.isSecret) withFiles[`${name}_FILE`] = fileOf(name);
+  }
+  return withFiles;
 }
 
 const fileOf = (name: string) =>

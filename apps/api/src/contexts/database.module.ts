@@ -2,6 +2,7 @@ import { Database } from '@animal-store/database';
 import type { Context } from '@animal-store/http-kit';
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource, EntityManager } from 'typeorm';
+import type { Metrics } from '../observability/metrics.js';
 import type { Observability } from '../observability/observability.js';
 import type { Config } from '../config/config.js';
 import { collectSubscriptions } from './event-delivery.js';
@@ -13,10 +14,18 @@ export class DatabaseModule implements OnApplicationShutdown {
   constructor(@Inject(Database) private readonly database: Database) {}
 
   static forRoot(config: Config, contexts: readonly Context[], observability: Observability): DynamicModule {
-    const { logger, interceptor } = observability;
+    const { logger, metrics, interceptor } = observability;
     const database = new Database({
       url: config.databaseUrl,
       replicaUrls: config.databaseReplicaUrls,
+      replicaObserver: {
+        read: (served_by) => metrics.replicaReads.inc({ served_by }),
+        changed: (replica, reason) => {
+          metrics.replicaUsed.set({ replica }, reason === undefined ? 1 : 0);
+          if (reason === undefined) logger.info({ replica }, 'reading lists from the replica');
+          else logger.warn({ replica, reason }, 'not reading from the replica');
+        },
+      },
       applicationName: 'animal-store-api',
       poolSize: config.databasePoolSize,
       connectTimeoutMs: config.databaseConnectTimeoutMs,
@@ -27,7 +36,7 @@ export class DatabaseModule implements OnApplicationShutdown {
       subscriptions: collectSubscriptions(contexts, config),
       interceptor,
     });
-    observe(database, observability);
+    observe(database, metrics);
     return {
       module: DatabaseModule,
       providers: [
@@ -44,19 +53,10 @@ export class DatabaseModule implements OnApplicationShutdown {
   }
 }
 
-/** Measures the pool, and measures and logs the use of replicas. */
-function observe(database: Database, { logger, metrics }: Observability): void {
+function observe(database: Database, metrics: Metrics): void {
   const pool = () => (database.hasOpened ? database.pool : undefined);
   metrics.observe('database_pool_connections', 'Connections to PostgreSQL.', () => pool()?.totalCount ?? 0);
   metrics.observe('database_pool_idle', 'Unused connections to PostgreSQL.', () => pool()?.idleCount ?? 0);
   metrics.observe('database_pool_waiting', 'Statements that wait for a connection.', () => pool()?.waitingCount ?? 0);
   for (const replica of database.replicas?.problems.keys() ?? []) metrics.replicaUsed.set({ replica }, 0);
-  database.replicas?.observe({
-    read: (served_by) => metrics.replicaReads.inc({ served_by }),
-    changed: (replica, reason) => {
-      metrics.replicaUsed.set({ replica }, reason === undefined ? 1 : 0);
-      if (reason === undefined) logger.info({ replica }, 'reading lists from the replica');
-      else logger.warn({ replica, reason }, 'not reading from the replica');
-    },
-  });
 }

@@ -52,13 +52,13 @@ export class Metrics {
 
   readonly replicaReads = this.counter('database_replica_reads_total', 'Statements that replicas may serve.', ['served_by']);
 
-  private readonly statementDurations = this.histogram(
+  readonly statementDurations = this.histogram(
     'database_statement_duration_seconds',
     'Duration of a statement, from waiting for a connection to the last row.',
     ['statement'],
   );
 
-  private readonly statementBatches = this.histogram(
+  readonly statementBatches = this.histogram(
     'database_statement_batch_size',
     'Number of calls that share an execution of a statement.',
     ['statement'],
@@ -76,12 +76,6 @@ export class Metrics {
    */
   all(): Registry {
     return Registry.merge([this.registry, register]);
-  }
-
-  executed(statement: string, seconds: number, batchSize: number): void {
-    const labels = { statement };
-    this.statementDurations.observe(labels, seconds);
-    this.statementBatches.observe(labels, batchSize);
   }
 
   setSubscriptions(subscriptions: readonly SubscriptionStatus[]): void {

@@ -43,7 +43,10 @@ function measureStatements(metrics: Metrics, intercept: StatementInterceptor): S
     const startedAt = performance.now();
     const result = intercept(statement, run);
     if (name === undefined) return result;
-    const measure = () => metrics.executed(name, (performance.now() - startedAt) / 1000, batchSize);
+    const measure = () => {
+      metrics.statementDurations.observe({ statement: name }, (performance.now() - startedAt) / 1000);
+      metrics.statementBatches.observe({ statement: name }, batchSize);
+    };
     result.then(measure, measure);
     return result;
   };

@@ -42,9 +42,38 @@ export class Tracing {
     trace.setGlobalTracerProvider(this.provider);
   }
 
-  /** Call before any hook that may reject a request is added. The last spans are exported when the server closes. */
+  /**
+   * Creates a SERVER span for each request, without client data except the ids of `traceparent`. Call before any hook that may reject a request
+   * is added. The last spans are exported when the server closes.
+   */
   traceRequests(fastify: FastifyInstance): void {
-    traceRequests(fastify, this.tracer);
+    const spans = new WeakMap<FastifyRequest, Span>();
+
+    fastify.addHook('onRequest', (request, _reply, done) => {
+      const { method, raw } = request;
+      const { url: route } = request.routeOptions;
+      const parent = callerOf(request);
+      const attributes = {
+        'http.request.method': method,
+        'url.scheme': request.protocol === 'https' ? 'https' : 'http',
+        'network.protocol.version': raw.httpVersion,
+        ...(route !== undefined && { 'http.route': route }),
+      };
+      const name = route === undefined ? method : `${method} ${route}`;
+      const span = this.tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
+      request.traceId = span.spanContext().traceId;
+      spans.set(request, span);
+      // Fastify preserves the context while it receives the body, whose events come from the socket.
+      context.with(trace.setSpan(parent, span), done);
+    });
+
+    fastify.addHook('onResponse', (request, { statusCode }, done) => {
+      const span = spans.get(request)?.setAttribute('http.response.status_code', statusCode);
+      if (statusCode >= 500) span?.setAttribute('error.type', String(statusCode)).setStatus({ code: SpanStatusCode.ERROR });
+      span?.end();
+      done();
+    });
+
     fastify.addHook('onClose', async () => {
       const exported = this.provider.shutdown().catch((error: unknown) => this.reportFailure(error));
       await withDeadline(exported, LAST_EXPORT_TIMEOUT_MS);
@@ -64,35 +93,6 @@ function shareSampler(share: number): Sampler {
     shouldSample: () => ({ decision: Math.random() < share ? SamplingDecision.RECORD_AND_SAMPLED : SamplingDecision.NOT_RECORD }),
     toString: () => `ShareSampler{${share}}`,
   };
-}
-
-/** Creates a SERVER span for each request, before any hook that may reject it. The span contains no client data except the ids of `traceparent`. */
-function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
-  const spans = new WeakMap<FastifyRequest, Span>();
-
-  fastify.addHook('onRequest', (request, _reply, done) => {
-    const { method, raw } = request;
-    const { url: route } = request.routeOptions;
-    const parent = callerOf(request);
-    const attributes = {
-      'http.request.method': method,
-      'url.scheme': request.protocol === 'https' ? 'https' : 'http',
-      'network.protocol.version': raw.httpVersion,
-      ...(route !== undefined && { 'http.route': route }),
-    };
-    const span = tracer.startSpan(route === undefined ? method : `${method} ${route}`, { kind: SpanKind.SERVER, attributes }, parent);
-    request.traceId = span.spanContext().traceId;
-    spans.set(request, span);
-    // Fastify preserves the context while it receives the body, whose events come from the socket.
-    context.with(trace.setSpan(parent, span), done);
-  });
-
-  fastify.addHook('onResponse', (request, { statusCode }, done) => {
-    const span = spans.get(request)?.setAttribute('http.response.status_code', statusCode);
-    if (statusCode >= 500) span?.setAttribute('error.type', String(statusCode)).setStatus({ code: SpanStatusCode.ERROR });
-    span?.end();
-    done();
-  });
 }
 
 /** Returns a context with the caller's span, without `tracestate`: it may contain anything, and there is no service to forward it to. */

@@ -1,6 +1,5 @@
 export const WINDOW_S = 60;
 
-/** The points of a key in its window. */
 export interface Count {
   readonly points: number;
   /** Time until the window ends and the count is reset. */

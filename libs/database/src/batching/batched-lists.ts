@@ -22,9 +22,8 @@ interface ListOptions {
 }
 
 type Filter = Readonly<Record<string, unknown>>;
-/** The values of the filters, then the place of the first row and the page size, like the parameters of `listStatement`. */
-type PageParameters = Values;
-type Pages<Item> = Batcher<PageParameters, JsonPage<Item>>;
+/** Of each page, the values of the filters, the place of the first row and the page size, like the parameters of `listStatement`. */
+type Pages<Item> = Batcher<Values, JsonPage<Item>>;
 
 /** Runs concurrent calls for pages of a repository in shared statements. */
 export class BatchedLists<Item> {
@@ -78,13 +77,13 @@ export class BatchedLists<Item> {
       maxWaiting: MAX_WAITING_PAGES,
       slots,
       isItemError: isReadItemError,
-      run: (requested: readonly PageParameters[]) => this.run(statement, requested),
+      run: (requested: readonly Values[]) => this.run(statement, requested),
     });
     this.pages.set(shape, pages);
     return pages;
   }
 
-  private async run(statement: PreparedStatement<PageText>, pages: readonly PageParameters[]): Promise<JsonPage<Item>[]> {
+  private async run(statement: PreparedStatement<PageText>, pages: readonly Values[]): Promise<JsonPage<Item>[]> {
     const { table, executor, sharding } = this.options;
     const members = [table.id, ...table.columns].map(({ property }) => property);
     const texts = await sharding.runPages((batch) => retryRead(() => statement.run(executor, arraysOf(batch))), pages);

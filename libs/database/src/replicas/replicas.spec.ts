@@ -93,8 +93,8 @@ function create(...pools: FakePool[]): Replicas {
   replicas = new Replicas(
     () => primary,
     pools.map((pool) => ({ name: pool.name, pool: pool as unknown as Pool })),
+    { read: (server) => servedBy.push(server), changed: (...change) => changes.push(change) },
   );
-  replicas.observe({ read: (server) => servedBy.push(server), changed: (...change) => changes.push(change) });
   return replicas;
 }
 

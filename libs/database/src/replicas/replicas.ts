@@ -55,12 +55,12 @@ export class Replicas implements Executor {
   /** The primary's position at the time of a call or later. Concurrent calls share a statement. */
   private readonly positions = new Batcher<'position', Position>({ maxSize: 1, run: () => POSITION.run(this.primary(), []) });
   private readonly stopping = new AbortController();
-  private replicaObserver: ReplicaObserver | undefined;
   private turn = 0;
 
   constructor(
     private readonly primary: () => Executor,
     pools: readonly Pick<Replica, 'name' | 'pool'>[],
+    private readonly replicaObserver?: ReplicaObserver,
   ) {
     this.replicas = pools.map(({ name, pool }) => ({ name, pool, problem: 'it is not connected yet' }));
     // The pools replace lost idle connections.
@@ -74,10 +74,6 @@ export class Replicas implements Executor {
   /** Maps each replica to the reason why it is not used; undefined if it is used. */
   get problems(): ReadonlyMap<string, string | undefined> {
     return new Map(this.replicas.map(({ name, problem }) => [name, problem]));
-  }
-
-  observe(observer: ReplicaObserver): void {
-    this.replicaObserver = observer;
   }
 
   /** Starts probing the replicas. A replica is used only after a successful probe. */
