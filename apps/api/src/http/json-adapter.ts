@@ -37,6 +37,7 @@ export class JsonAdapter extends FastifyAdapter {
 
   override reply(response: FastifyReply, body: unknown, statusCode?: number): FastifyReply {
     if (typeof body !== 'object' || body === null) return super.reply(response, body, statusCode);
+    if (body instanceof ReadableStream) return this.reply(response, Readable.fromWeb(body), statusCode);
     if (isBytes(body)) {
       const stream = body instanceof StreamableFile ? body.getStream() : body;
       if (ArrayBuffer.isView(stream)) this.hold(stream.byteLength, response);
@@ -67,7 +68,7 @@ export class JsonAdapter extends FastifyAdapter {
 
 /** Whether Fastify sends the body as bytes, and does not serialise it. */
 function isBytes(body: object): boolean {
-  return body instanceof StreamableFile || body instanceof Stream || body instanceof ReadableStream || ArrayBuffer.isView(body);
+  return body instanceof StreamableFile || body instanceof Stream || ArrayBuffer.isView(body);
 }
 
 const identity = (text: unknown): string => text as string;
