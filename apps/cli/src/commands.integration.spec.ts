@@ -5,7 +5,7 @@ import { startLocalPostgres } from '@animal-store/local-postgres';
 import { createTestDatabase, query, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { json, type KeyJson, runAnimalStore, useAnimalStore } from './testing/run-animal-store.js';
-import { runInShell, runProgram, runProgramIn } from './testing/run-program.js';
+import { runInShell, runProgram } from './testing/run-program.js';
 
 const store = useAnimalStore();
 
@@ -283,24 +283,13 @@ describe('the program', () => {
     expect(await runInShell({ DATABASE_URL: store.url }, script)).toEqual({ exitCode: 0, stdout: '', stderr });
   });
 
-  it('requires DATABASE_URL if PostgreSQL is not part of the installation', async () => {
-    const hide = `import { registerHooks } from 'node:module';
-    registerHooks({ resolve: (name, context, next) => next(name === '@animal-store/local-postgres' ? '@animal-store/absent' : name, context) });`;
-    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hide)}`;
-    expect(await runProgram({ NODE_OPTIONS }, 'keys', 'list')).toEqual({
-      exitCode: 1,
-      stdout: '',
-      stderr: 'error: DATABASE_URL must be set: this installation does not include PostgreSQL\n',
-    });
-  });
-
   it('reads .env in the working directory, and uses the data folder .data in it by default', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'animal-store-cli-'));
     await writeFile(join(folder, '.data'), 'a file cannot be a data folder');
     const stderr = expect.stringMatching(/^error: The data folder \.data cannot be used: EEXIST/);
-    expect(await runProgramIn(folder, {}, 'keys', 'list')).toEqual({ exitCode: 1, stdout: '', stderr });
+    expect(await runProgram(folder, {}, 'keys', 'list')).toEqual({ exitCode: 1, stdout: '', stderr });
     await writeFile(join(folder, '.env'), 'DATABASE_URL=mysql://elsewhere\n');
-    expect(await runProgramIn(folder, {}, 'keys', 'list')).toEqual({
+    expect(await runProgram(folder, {}, 'keys', 'list')).toEqual({
       exitCode: 2,
       stdout: '',
       stderr: 'error: DATABASE_URL must be a postgres:// URL\n',

@@ -438,7 +438,7 @@ describe('two processes with a replica', () => {
     expect(await send(1, '/v1/pets?limit=100', { headers: { 'If-None-Match': fromPrimary.etag ?? '' } })).toMatchObject({ status: 304 });
   });
 
-  it.each([
+  it.each<[string, () => Promise<void> | void, () => Promise<void> | void]>([
     ['rejects connections', () => network.cut(), () => network.restore()],
     ['does not respond', () => network.slowDown(60_000), () => network.slowDown(0)],
   ])(
@@ -447,11 +447,11 @@ describe('two processes with a replica', () => {
       await standbyClient.query('SELECT pg_wal_replay_resume()');
       await listFromReplica(0);
       log = '';
-      lose();
+      await lose();
       for (let list = 0; list < 5; list++) expect((await send(0, '/v1/pets')).status).toBe(200);
       await waitFor(async () => expect((await metrics(0)).used).toBe(0));
       expect(log).toContain('not reading from the replica');
-      recover();
+      await recover();
       network.disconnect();
       await listFromReplica(0);
       expect((await metrics(0)).used).toBe(1);

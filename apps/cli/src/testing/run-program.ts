@@ -6,11 +6,8 @@ import type { Outcome } from './run-animal-store.js';
 const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
 const MAIN = fileURLToPath(new URL(`../../${FOLDER}/main.js`, import.meta.url));
 
-/** Runs the built program with only the environment variables that a process needs. */
-export const runProgram = (environment: Readonly<Record<string, string>>, ...args: readonly string[]) =>
-  runProgramIn('.', environment, ...args);
-
-export function runProgramIn(cwd: string, environment: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Outcome> {
+/** Runs the built program in a folder, with only the environment variables that a process needs. */
+export function runProgram(cwd: string, environment: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Outcome> {
   const { PATH, HOME, SystemRoot, TEMP, NODE_COMPILE_CACHE } = process.env;
   return new Promise((resolve) => {
     const child = execFile(

@@ -258,6 +258,7 @@ it('a visit has treatments, which are added once', async () => {
   expect([added.status, added.headers.has('location'), added.headers.has('idempotent-replayed')]).toEqual([201, false, false]);
   const repeated = await send('POST', path, { body: { name: 'X-ray' }, headers });
   expect([repeated.text, repeated.headers.get('idempotent-replayed')]).toEqual([added.text, 'true']);
+  expect(await send('POST', path, { body: { name: '' } })).toMatchObject({ status: 400 });
   await send('POST', path, { body: { name: 'Bandage' } });
   const first = await send('GET', `${path}?limit=1`);
   expect(first.text).toBe(`[${added.text}]`);

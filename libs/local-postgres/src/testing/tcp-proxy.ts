@@ -10,7 +10,6 @@ export class TcpProxy {
   });
   private port = 0;
   private delayMs = 0;
-  private redirectedTo: string | undefined;
 
   /** @param target the URL of the server, or a function that returns the URL for a new connection, or undefined to close it */
   private constructor(private readonly target: string | (() => string | undefined)) {}
@@ -26,12 +25,6 @@ export class TcpProxy {
     const url = new URL(typeof this.target === 'string' ? this.target : 'http://127.0.0.1');
     url.host = `127.0.0.1:${this.port}`;
     return url.href;
-  }
-
-  /** Closes all connections. New ones go to the server at `address`, such as `127.0.0.1:5432`. */
-  redirectTo(address: string): void {
-    this.redirectedTo = address;
-    this.disconnect();
   }
 
   /** Closes all connections. New ones are accepted. */
@@ -62,7 +55,7 @@ export class TcpProxy {
   private forward(client: Socket): void {
     const target = typeof this.target === 'string' ? this.target : this.target();
     if (target === undefined) return void client.destroy();
-    const { port, hostname } = new URL(this.redirectedTo ? `tcp://${this.redirectedTo}` : target);
+    const { port, hostname } = new URL(target);
     const upstream = connect(Number(port) || 5432, hostname);
     client.on('close', () => upstream.destroy());
     upstream.on('close', () => {
