@@ -159,6 +159,17 @@ describe('a deployment', () => {
     await waitFor(async () => expect(await query(database.url, `SELECT FROM pg_stat_activity WHERE usename = '${ROLE}'`)).toEqual([]));
   });
 
+  it('whose database accepts connections and does not respond has an error', async () => {
+    // AuthenticationOk and ReadyForQuery.
+    const login = 'R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I';
+    const silent = createServer((socket) => void socket.once('data', () => socket.write(login))).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const expected = problem('error', 'database', 'Query read timeout', 'start the database');
+    expect(await problems({ DATABASE_URL: `postgres://127.0.0.1:${port}/store` })).toEqual(expected);
+    silent.close();
+  });
+
   it('whose Redis cannot be reached, or does not count, has an error', async () => {
     const fix = 'each process counts only its own requests';
     expect(await problems({ REDIS_URL: `redis://${CLOSED_PORT}` })).toEqual(problem('error', 'Redis', /ECONNREFUSED/, fix));

@@ -86,10 +86,22 @@ it('the templates read each value of values.yaml', () => {
 it.each([
   ['the image has the version of the service', '_helpers.tpl', '.image.repository }}:{{ default .Chart.AppVersion .Values.image.tag }}'],
   ['an upgrade keeps the number of pods of the autoscaler', 'deployment.yaml', '{{- if not .Values.autoscaling.enabled }}\n  replicas: '],
+  ['a rolling update does not count the pods that it replaces', 'deployment.yaml', 'matchLabelKeys: [pod-template-hash]'],
+  ['a file that all pods have replaces a Secret', '_helpers.tpl', '{{- if or .secret.path (eq .as "file") -}}'],
+  ['all paths can be reached', 'ingress.yaml', 'path: /\n            pathType: Prefix\n'],
   ['a commit is on two instances', 'postgres.yaml', 'number: 1, dataDurability: required, failoverQuorum: true }'],
   ['the metrics are not published', 'service.yaml', '.service.port }}, targetPort: http, '],
 ])('%s', (_what, file, text) => {
   expect(readChartFile(`templates/${file}`)).toContain(text);
+});
+
+it('values-production.yaml has room for the connections of two releases, and reaches PostgreSQL, Redis and the collector', () => {
+  const values = readChartFile('values-production.yaml');
+  const [pods, size, room] = ['maxReplicas: ', 'DATABASE_POOL_SIZE: ', "max_connections: '"].map((name) =>
+    Number.parseInt(values.split(name)[1] ?? ''),
+  );
+  expect(room).toBeGreaterThan(2 * Number(pods) * Number(size));
+  expect([...values.matchAll(/protocol: TCP, port: (\d+)/g)].map(([, port]) => port)).toEqual(['5432', '6379', '4318']);
 });
 
 it('each component of a label is selected, and has the label', () => {

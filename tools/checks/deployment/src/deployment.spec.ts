@@ -68,6 +68,7 @@ describe('monitoring', () => {
     '%s is measured over the window in its name',
     (record, expr) => {
       expect(rangesOf(expr)).toEqual(new Set([/_rate(\w+)$/.exec(record)?.[1]]));
+      expect([...expr.matchAll(/\ble="(.*?)"/g)].map(([, bound]) => bound)).toEqual(record.includes('slow') ? ['0.25'] : []);
     },
   );
 
@@ -103,13 +104,23 @@ describe('monitoring', () => {
   );
 
   it.each([
+    ['AnimalStoreDown', 'not been able to scrape any pod', /^absent\(up.* or \(max by .* == 0\)\s*$/],
+    ['AnimalStoreNotReady', 'No process has been ready', /:max == 0 and max by .* == 1\s*$/],
+    ['AnimalStoreTargetDown', 'A pod has not responded', /^up\{.*\} == 0\s*$/],
+    ['AnimalStoreShedsRequests', 'have shed requests', /^sum by .* > 0\s*$/],
     ['AnimalStoreDatabaseSlow', 'more than 1 % of the statements took over 500 ms', /0\.99,[^]*> 0\.5\s*$/],
-    ['AnimalStoreJobOverdue', 'has not succeeded for three of its periods', /> 3 \* max by/],
+    ['AnimalStoreJobOverdue', 'has not succeeded for three of its periods', /^time\(\) - max by .*\n> 3 \* max by/],
+    ['AnimalStoreMigrationsPending', 'Migrations have been pending', /^max by .* > 0\s*$/],
+    ['AnimalStoreEventsParked', 'failed 8 times', /^max by .* > 0\s*$/],
+    ['AnimalStoreRedisDisconnected', 'a process has not been able to count', /^redis_connected.* == 0\s*$/],
     ['AnimalStoreReplicasLeftOut', 'a process has used no replica', /^max by \(namespace, instance\) .* == 0\s*$/],
     ['AnimalStoreEventsLate', 'the oldest event has been more than five minutes old', /^max by .* > 300\s*$/],
     ['AnimalStoreKeysRejected', 'more than half of the requests', /> 0\.5 \* sum by/],
     ['AnimalStoreNoRequests', 'more than 0.1 requests/s on average', /> 0\.1\s*$/],
-    ['AnimalStorePostgresDiskFull', 'less than 15 % of a volume', /< 0\.15\s*$/],
+    ['AnimalStorePostgresNotScraped', 'has had no metrics', /^absent\(cnpg_pg_replication.*\)\s*$/],
+    ['AnimalStorePostgresStandbyMissing', 'A standby has been missing', /^max by .* < 3 - 1\s*$/],
+    ['AnimalStorePostgresDiskFull', 'less than 15 % of a volume', /^min by [^]*< 0\.15\s*$/],
+    ['AnimalStorePostgresArchiveFails', 'WAL archiving has failed', /last_failed_time.* - .*last_archived_time[^]*> 0\s*$/],
     ['AnimalStorePostgresBackupOld', 'older than 36 hours', /> 36 \* 3600\s*$/],
     ['AnimalStorePostgresConnectionsRunOut', 'more than 80 % of `max_connections`', /> 0\.8\s*$/],
   ])('%s has the threshold of docs/runbook.md: %s', (name, means, threshold) => {
@@ -185,6 +196,14 @@ describe('container files', () => {
       const { postgres, grafana } = compose.services;
       expect(postgres?.healthcheck?.test).toEqual(expect.arrayContaining(['pg_isready', '--host=127.0.0.1']));
       expect(grafana?.environment).toMatchObject({ GF_AUTH_ANONYMOUS_ORG_ROLE: 'Viewer', GF_AUTH_DISABLE_LOGIN_FORM: 'true' });
+    });
+
+    it('mounts the files that Prometheus and Grafana read', () => {
+      const mounted = ['prometheus', 'grafana'].flatMap((name) => compose.services[name]?.volumes?.map((volume) => volume.split(':')[1]));
+      const [, rules] = /rule_files: \[(.*)\]/.exec(readWorkspaceFile('deploy/compose/prometheus.yml')) ?? [];
+      const [, dashboards] = /path: (\S+) \}/.exec(readWorkspaceFile('deploy/compose/grafana/dashboards.yml')) ?? [];
+      expect(mounted).toEqual(expect.arrayContaining([rules, `${dashboards}/animal-store.json`]));
+      expect(readWorkspaceFile('deploy/compose/grafana/datasources.yml')).toContain('url: http://prometheus:9090\n');
     });
 
     it('uses the same password variable in the URL and for the server', () => {
