@@ -7,6 +7,9 @@ const RULES = { statements: 95, branches: 95 };
 // Specs start some hundred processes, which load the same packages.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.nx/compile-cache');
 
+// On a busy machine, a new connection takes longer than users would wait for it.
+process.env.PGCONNECT_TIMEOUT = '60';
+
 /**
  * The specs of all projects. Specs are native ES modules: SWC strips the types and keeps the metadata of decorators, and the condition
  * `@animal-store/source` resolves libraries to their sources.

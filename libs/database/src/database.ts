@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg, { type PoolConfig } from 'pg';
 import { DataSource, type QueryRunner, type ReplicationMode } from 'typeorm';
-import { DatabaseClient, RESPONSE_MS, withOwnConnection } from './connection/database-client.js';
+import { CONNECT_MS, DatabaseClient, RESPONSE_MS, withOwnConnection } from './connection/database-client.js';
 import { DatabasePool, type DatabasePoolConfig } from './connection/database-pool.js';
 import { formatServer, type SecretUrl } from './connection/database-url.js';
 import { durabilityRisk } from './connection/session-settings.js';
@@ -94,8 +94,7 @@ export class Database extends DataSource {
    * respond, and it can be called again after a failure.
    */
   async connect(): Promise<void> {
-    const { url, connectTimeoutMs = RESPONSE_MS } = this.settings;
-    const risk = await withOwnConnection(url, 'animal-store probe', durabilityRisk, connectTimeoutMs);
+    const risk = await withOwnConnection(this.settings, 'animal-store probe', durabilityRisk);
     await this.initialize();
     if (risk) this.settings.onDurabilityRisk?.(risk);
   }
@@ -189,7 +188,7 @@ function poolConfig(settings: DatabaseOptions, url: SecretUrl): DatabasePoolConf
     Client: DatabaseClient as unknown as PoolConfig['Client'],
     application_name: settings.applicationName,
     max: settings.poolSize,
-    connectionTimeoutMillis: settings.connectTimeoutMs ?? RESPONSE_MS,
+    connectionTimeoutMillis: settings.connectTimeoutMs ?? CONNECT_MS,
     statementTimeoutMs,
     ...(statementTimeoutMs && { query_timeout: statementTimeoutMs + CLIENT_TIMEOUT_GRACE_MS }),
   };

@@ -6,8 +6,10 @@ import { type ClientInternals, GuardedConnection } from './pg-internals.js';
 import { checkSession, type SessionOptions, startupSettings } from './session-settings.js';
 import { exactTypes } from './value-types.js';
 
-/** Default maximum time to connect, and to wait for responses outside the pool. */
+/** Default maximum time to wait for responses outside the pool. */
 export const RESPONSE_MS = 5_000;
+/** Default maximum time to connect: libpq's, if it is set. */
+export const CONNECT_MS = Number(process.env['PGCONNECT_TIMEOUT']) * 1_000 || RESPONSE_MS;
 /** Firewalls forget connections that are idle for minutes. */
 const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 /** PostgreSQL's `scram_iterations` has no upper limit. This many take about two seconds. */
@@ -38,7 +40,7 @@ export class DatabaseClient extends BaseClient {
   private readonly urlError: Error | undefined;
 
   constructor(private readonly config: DatabaseClientConfig) {
-    const { url, application_name, connectionTimeoutMillis = RESPONSE_MS } = config;
+    const { url, application_name, connectionTimeoutMillis = CONNECT_MS } = config;
     let target: Partial<DatabaseTarget> = {};
     let urlError: Error | undefined;
     try {
@@ -105,12 +107,11 @@ function explain(error: Error): Error {
 
 /** Runs `work` with a connection outside the pool, for example for a lock. Closes it afterwards, which releases the lock. */
 export async function withOwnConnection<T>(
-  url: SecretUrl,
+  { url, connectTimeoutMs }: { readonly url: SecretUrl; readonly connectTimeoutMs?: number | undefined },
   name: string,
   work: (client: DatabaseClient) => Promise<T>,
-  timeoutMs: number = RESPONSE_MS,
 ): Promise<T> {
-  const timeouts = { connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs };
+  const timeouts = { connectionTimeoutMillis: connectTimeoutMs, query_timeout: connectTimeoutMs ?? RESPONSE_MS };
   const client = new DatabaseClient({ url, application_name: name, ...timeouts });
   await client.connect();
   try {

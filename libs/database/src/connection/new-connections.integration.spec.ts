@@ -57,7 +57,7 @@ it.each([
   ['a URL with options', () => openAnd<object>(`${database.url}?options=-cDateStyle%3DGerman%20-csearch_path%3Dpublic`, {}, SETTINGS)],
   [
     'a connection outside the pool',
-    () => withOwnConnection(database.url, 'spec', async (client) => (await client.query<object>(SETTINGS)).rows),
+    () => withOwnConnection(database, 'spec', async (client) => (await client.query<object>(SETTINGS)).rows),
   ],
 ])('%s has the settings that this library requires, whatever the database or the URL sets', async (_what, read) => {
   expect(await read()).toEqual([

@@ -47,7 +47,7 @@ export async function jobState({ pool }: Database, { name, every }: Job): Promis
  * @param work Returns whether it succeeded.
  */
 export async function runJob({ pool, settings }: Database, { name, every }: Job, work: () => Promise<boolean>): Promise<boolean> {
-  return withOwnConnection(settings.url, 'animal-store job lock', async (client) => {
+  return withOwnConnection(settings, 'animal-store job lock', async (client) => {
     // In one message, so that the transaction is never idle with the timeout of the role.
     await client.query('BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = 0');
     // Without parameters, because the portal of a statement with parameters would hold a snapshot.

@@ -107,7 +107,7 @@ export async function changeInRanges(queryRunner: QueryRunner, table: string, st
  * CREATE INDEX CONCURRENTLY in the process that holds the lock would wait for that snapshot, a deadlock.
  */
 async function withMigrationLock<T>(database: Database, { maxWaitMs = MAX_WAIT_MS }: MigrateOptions, work: () => Promise<T>): Promise<T> {
-  return withOwnConnection(database.settings.url, 'animal-store migration lock', async (client) => {
+  return withOwnConnection(database.settings, 'animal-store migration lock', async (client) => {
     const deadline = performance.now() + maxWaitMs;
     for (;;) {
       const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [MIGRATION_LOCK]);
