@@ -79,14 +79,11 @@ export function preconditionOf(field: string, type: Type<object>): Precondition 
 export const SendsEntityTag = (): MethodDecorator =>
   applyDecorators(ExtendRouteConfig({ conditional: true }), ApiExtension(INTERNAL_EXTENSIONS.entityTag, { ETag: ETAG }));
 
-interface IfMatchOptions {
-  readonly required: boolean;
-  /** Of the response to the GET. */
-  readonly type: Type<object>;
-}
-
-/** Injects the request's If-Match as a Precondition, documents it with its errors, and adds an ETag to each 200 and 201 of the operation. */
-export const IfMatch = ({ required, type }: IfMatchOptions): ParameterDecorator =>
+/**
+ * Injects the request's If-Match as a Precondition, documents it with its errors, and adds an ETag to each 200 and 201 of the operation.
+ * @param options the type of the response to the GET, and whether the header is required
+ */
+export const IfMatch = ({ required, type }: { readonly required: boolean; readonly type: Type<object> }): ParameterDecorator =>
   documented(
     HeaderValue('if-match', (field) => {
       if (field !== undefined) return preconditionOf(field, type);

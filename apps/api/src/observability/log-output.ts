@@ -32,7 +32,6 @@ export class LogOutput {
     process.once('exit', () => this.flush());
   }
 
-  /** @param line whole lines */
   write(line: string): void {
     this.lines += line;
     if (this.lines.length >= BUFFER_LENGTH || this.lastLevel >= WARN) this.flush();

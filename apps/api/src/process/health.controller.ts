@@ -3,10 +3,6 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { Operational } from '../authentication/guards.js';
 import { Readiness } from './readiness.js';
 
-interface Health {
-  readonly status: 'ok';
-}
-
 @ApiExcludeController()
 @Controller({ path: 'health', version: VERSION_NEUTRAL })
 @Operational()
@@ -16,14 +12,14 @@ export class HealthController {
   /** Responds with 200 as long as the process runs. */
   @Get('live')
   @Header('cache-control', 'no-store')
-  live(): Health {
+  live(): { status: 'ok' } {
     return { status: 'ok' };
   }
 
   /** Responds with 200 if the database is connected and migrated, and the process is not draining, otherwise with 503. */
   @Get('ready')
   @Header('cache-control', 'no-store')
-  async ready(): Promise<Health> {
+  async ready(): Promise<{ status: 'ok' }> {
     await this.readiness.check();
     return { status: 'ok' };
   }

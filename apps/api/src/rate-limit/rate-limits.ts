@@ -25,7 +25,6 @@ export class ClientLimit {
     this.policy = `"${name}";q=${String(rateLimit)};w=${String(WINDOW_S)}`;
   }
 
-  /** Returns the RateLimit header. */
   describe(count: Count): string {
     return `"${this.name}";r=${String(Math.max(0, this.rateLimit - count.points))};t=${String(secondsLeft(count))}`;
   }

@@ -8,10 +8,6 @@ const MAY_LOSE_DIGITS = /[0-9](?:[.eE]|[0-9]{15})/;
 const MAX_DEPTH = 64;
 const [QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('"\\[]{}') as unknown as number[];
 
-interface ReviverContext {
-  readonly source?: string;
-}
-
 /**
  * Parses JSON. Numbers whose value is an int64 become exact bigints; other numbers remain numbers, also those beyond 2^53 with a fraction
  * or an exponent, because their sender has lost digits.
@@ -62,7 +58,7 @@ function withBigints(value: unknown): unknown {
 }
 
 // The reviver of ECMAScript 2026 gets the source text of a primitive in its third argument.
-function exactIntegers(_key: string, value: unknown, context?: ReviverContext): unknown {
+function exactIntegers(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || context?.source === undefined) return value;
   const isInexact = !Number.isSafeInteger(value) && /[.eE]/.test(context.source);
   return isInexact ? value : (int64FromJsonNumber(context.source) ?? value);

@@ -43,11 +43,6 @@ export type OrderProperty<Entity extends EntityWithId> = {
   [Property in keyof NewRow<Entity>]: Entity[Property] extends OrderValue ? Property & string : never;
 }[keyof NewRow<Entity>];
 
-export interface BatchedRepositoryOptions {
-  /** The event of each inserted row. It has the row's identifier as that of its aggregate, and the columns with the names of its members. */
-  readonly publishes?: EventDefinition;
-}
-
 const MAX_FINDS = 256;
 const CONCURRENT_READS = 2;
 /** One without keys and one with keys. */
@@ -69,10 +64,14 @@ export class BatchedRepository<Entity extends EntityWithId> {
   private finds!: Batcher<bigint, Entity | undefined>;
   private lists!: BatchedLists<Entity>;
 
+  /**
+   * @param options the event of each inserted row. It has the row's identifier as that of its aggregate, and the columns with the names of its
+   * members
+   */
   constructor(
     private readonly repository: Repository<Entity>,
     private readonly keys?: Repository<IdempotencyKeyEntity>,
-    private readonly options: BatchedRepositoryOptions = {},
+    private readonly options: { readonly publishes?: EventDefinition } = {},
   ) {
     Database.of(repository.manager).whenInitialized((database) => {
       this.prepare(database);
@@ -131,7 +130,10 @@ export class BatchedRepository<Entity extends EntityWithId> {
     if (!this.keyedInserts) throw new Error('An idempotency key requires a repository for keys.');
     const name = `${String(key.clientId)} ${key.key}`;
     for (let first = this.pendingByKey.get(name); first; first = this.pendingByKey.get(name)) {
-      const outcome = await first.catch(unlessRowError);
+      const outcome = await first.catch((error: unknown) => {
+        // An error of another row, which then was not inserted.
+        if (!hasTrait(error, 'row')) throw error;
+      });
       if (outcome) return { ...outcome, replayed: true };
     }
     const keyValues = [key.clientId, key.key].map((part) => checkedValue('The idempotency key', part));
@@ -202,9 +204,4 @@ export class BatchedRepository<Entity extends EntityWithId> {
 function isSameRequest(repeated: object, first: object): boolean {
   const jsonOf = (request: object, name: string) => JsonText.of((request as Readonly<Record<string, unknown>>)[name]).text;
   return Object.keys(repeated).every((name) => jsonOf(repeated, name) === jsonOf(first, name));
-}
-
-/** Ignores an error of another row, which then was not inserted. */
-function unlessRowError(error: unknown): undefined {
-  if (!hasTrait(error, 'row')) throw error;
 }

@@ -78,7 +78,10 @@ export class DatabaseClient extends BaseClient {
     } catch (error) {
       // Otherwise, a login that this client refuses would take a connection of the server until it times out.
       this.connection.stream.destroy();
-      const reason = explain(error as Error);
+      const { message } = error as Error;
+      const reason = UNSUPPORTED_METHOD.test(message)
+        ? new Error(`the server requires an authentication method that is not supported: ${message}`, { cause: error })
+        : (error as Error);
       if (isDatabaseUnavailable(reason)) throw reason;
       // Whatever prevents a connection makes the database unavailable. For example, 22023 is a bug in a statement, but not during a login.
       throw Object.assign(new Error(reason.message, { cause: reason }), { code: CANNOT_CONNECT });
@@ -98,11 +101,6 @@ export class DatabaseClient extends BaseClient {
       if (!this.readyForQuery || stream.writableEnded) stream.destroy(Object.assign(new Error('Query read timeout'), { code: TIMED_OUT }));
     });
   }
-}
-
-function explain(error: Error): Error {
-  if (!UNSUPPORTED_METHOD.test(error.message)) return error;
-  return new Error(`the server requires an authentication method that is not supported: ${error.message}`, { cause: error });
 }
 
 /** Runs `work` with a connection outside the pool, for example for a lock. Closes it afterwards, which releases the lock. */
