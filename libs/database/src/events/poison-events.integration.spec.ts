@@ -94,11 +94,11 @@ describe('an event that fails', () => {
 it('a handler has limits for locks and statements, also if the role has none', async () => {
   const limits = `SELECT concat_ws(' ', current_setting('lock_timeout'), current_setting('statement_timeout')) AS text`;
   const database = await open(async (manager) => {
-    throw (await manager.query<{ text: string }[]>(limits))[0]?.text;
+    throw new Error((await manager.query<{ text: string }[]>(limits))[0]?.text);
   });
   await publish(database, POISON);
   run(database);
-  await expectErrors('1s 30s');
+  await expectErrors('Error: 1s 30s');
 });
 
 const terminate = 'SELECT pg_terminate_backend(pg_backend_pid())';
