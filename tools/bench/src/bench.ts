@@ -33,11 +33,9 @@ export interface Scenario {
 export interface BenchResult {
   readonly origin: string;
   readonly scenarios: readonly Scenario[];
-  /** Targets that returned wrong responses or none. */
   readonly failures: readonly string[];
 }
 
-/** A target that runs on a catalogue. */
 export interface RunningTarget {
   readonly target: Target;
   readonly service: ServiceProcess;

@@ -47,7 +47,6 @@ export function rawRequest({ method, path, headers, body }: HttpRequest, host: s
   return `${lines.join('\r\n')}\r\n\r\n${body ?? ''}`;
 }
 
-/** Returns the body with the serial number inserted. */
 export function withSerial(body: string, serial: number): string {
   return body.replace(SERIAL, String(serial).padStart(SERIAL_DIGITS, '0'));
 }

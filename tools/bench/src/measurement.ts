@@ -17,7 +17,6 @@ export const p50: Metric = (measured) => measured.p50Ms;
 export const p99: Metric = (measured) => measured.p99Ms;
 export const cpu: Metric = ({ serviceCpu, postgresCpu }) => serviceCpu + postgresCpu;
 
-/** Measurements of each target, one per round. */
 export type Rounds = Readonly<Record<string, readonly Measurement[]>>;
 
 /** Returns the median over the rounds, or NaN if the target was not measured. */

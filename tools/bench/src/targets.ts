@@ -62,7 +62,6 @@ function service(name: string, workspace: string): Target {
   };
 }
 
-/** Starts a program that prints its port. */
 function startProgram(name: string, command: readonly string[], catalogue: Catalogue, env: Environment = {}): Promise<ServiceProcess> {
   const logFile = join(catalogue.server.folder, `${name}.log`);
   return ServiceProcess.start({ NODE_ENV: 'production', DATABASE_URL: catalogue.url, ...env }, { command, logFile });

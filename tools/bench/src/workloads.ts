@@ -16,7 +16,6 @@ export interface PageStart {
 }
 
 interface Keyed {
-  /** Index of the API key. */
   readonly key: number;
 }
 export interface ListRequest extends Keyed, PageStart {
@@ -121,7 +120,6 @@ export class Random {
     return Math.floor(this.next() * bound);
   }
 
-  /** Returns a shuffled copy of the list. */
   shuffle<T>(list: readonly T[]): T[] {
     return list
       .map((item) => ({ item, rank: this.next() }))

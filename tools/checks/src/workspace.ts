@@ -17,7 +17,6 @@ interface PackageJson {
 }
 
 export interface Project {
-  /** The name in Nx. */
   readonly name: string;
   /** Undefined if it is a part of the package in its parent folder. */
   readonly packageName?: string;

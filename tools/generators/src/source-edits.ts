@@ -87,7 +87,6 @@ export function addLine(text: string, line: string, among: RegExp): string {
   return [...lines.slice(0, before), line, ...lines.slice(before)].join('\n');
 }
 
-/** Returns the names that an index exports. */
 export function exportsOf(source: string): readonly string[] {
   return parse(source).statements.flatMap((statement) =>
     ts.isExportDeclaration(statement) && statement.exportClause && ts.isNamedExports(statement.exportClause)

@@ -1,7 +1,6 @@
 import { execSync } from 'node:child_process';
 import type { Tree } from '@nx/devkit';
 
-/** @throws Error if the file does not exist */
 export function readText(tree: Tree, path: string): string {
   const text = tree.read(path, 'utf-8');
   if (text === null) throw new Error(`${path} is missing`);

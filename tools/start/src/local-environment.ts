@@ -36,7 +36,6 @@ export class LocalEnvironment {
     return { ...env, ...owner, DATABASE_URL: serviceUrl, MIGRATE_ON_START: 'false' };
   }
 
-  /** The host and port of each server of the database. */
   get databaseServers(): string {
     return formatServer(this.postgres?.url ?? readConfig(this.variables).databaseUrl);
   }

@@ -16,11 +16,9 @@ export interface Operation {
   readonly path: string;
   readonly scopes: readonly string[];
   readonly isPublic: boolean;
-  /** The media types of its body. */
   readonly bodyTypes: readonly string[];
 }
 
-/** Returns the operations of an OpenAPI document. */
 export function operationsOf(document: string): Operation[] {
   return Object.entries((JSON.parse(document) as OpenApi).paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, { operationId: id, security, requestBody, 'x-required-scopes': scopes = [] }]) => ({

@@ -6,7 +6,6 @@ export type ShardColumns = ReadonlyMap<string, string>;
 /** A node of PostgreSQL's parse tree: https://github.com/pganalyze/libpg_query */
 type Node = Readonly<Record<string, unknown>>;
 
-/** A SELECT, INSERT, UPDATE or DELETE. */
 interface Command {
   readonly kind: string;
   readonly node: Node;

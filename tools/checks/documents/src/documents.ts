@@ -27,7 +27,6 @@ const DATA_DIR: Variable = {
 
 const defaultOf = (variable: Variable) => String(variable.default ?? '');
 
-/** Returns the text of `.env.example`. */
 function renderEnvExample(all: readonly Variable[]): string {
   const entries = [...all, DATA_DIR].map((variable) => {
     const { name, desc = '', rule = '', devDefault = '', example = String(devDefault) } = variable;
@@ -88,7 +87,6 @@ function renderSchema(all: readonly Variable[]): string {
   return JSON.stringify(schema, null, 2);
 }
 
-/** Returns the texts of the generated documents. */
 export function renderDocuments(of: Parameters<typeof variablesOf>[0] = contexts): Readonly<Record<string, string>> {
   const all = Object.entries(variablesOf(of)).map(([name, variable]) => ({ ...variable, name }) as Variable);
   return { '.env.example': renderEnvExample(all), 'docs/variables.md': renderVariables(all), [SCHEMA]: renderSchema(all) };

@@ -78,7 +78,6 @@ export function registerContext(tree: Tree, names: ContextNames, description = `
   registerInGuides(tree, names);
 }
 
-/** Adds paths that the team of the context owns. */
 export function addOwners(tree: Tree, context: string, paths: readonly string[]): void {
   const lines = paths.map((path) => `${path.padEnd(21)} @animal-store/${context}\n`);
   editFile(tree, '.github/CODEOWNERS', (owners) => `${owners.trimEnd()}\n${lines.join('')}`);

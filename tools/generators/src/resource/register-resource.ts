@@ -17,7 +17,6 @@ export function registerResource(tree: Tree, names: NestedNames): void {
   registerInGuides(tree, names);
 }
 
-/** Returns whether Citus distributes the table of the parent. */
 export function isDistributed(tree: Tree, { context, parent }: NestedNames): boolean {
   const persistence = readText(tree, persistenceOf(context));
   return !UNSHARDED_CONTEXT.test(persistence) && !new RegExp(`\\bunsharded: \\[[^\\]]*\\b${parent.Entity}Entity\\b`).test(persistence);

@@ -29,9 +29,7 @@ export interface NestedNames extends ResourceNames {
   readonly context: string;
   readonly schema: string;
   readonly contextVariable: string;
-  /** Of the migration. */
   readonly timestamp: string;
-  /** The names of `visit`. */
   readonly parent: ResourceNames & { readonly resource: string; readonly table: string };
 }
 

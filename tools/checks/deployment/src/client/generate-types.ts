@@ -9,7 +9,6 @@ import openapiTS, {
 import { format, type FormatConfig } from 'oxfmt';
 import ts from 'typescript';
 
-/** Path of the generated file. */
 export const GENERATED_FILE = new URL('../../../../../libs/client/src/openapi.generated.ts', import.meta.url);
 
 const FORMAT = new URL('../../../../../.oxfmtrc.json', import.meta.url);
