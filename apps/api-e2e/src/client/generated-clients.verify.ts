@@ -60,7 +60,7 @@ describe.each(clients)('the generated client %s', (client, generate, compile, ru
     const script = `cd "$(mktemp -d)"; trap 'rm -rf "$PWD"' EXIT
       (cp -r ${DOCUMENT} ${PROGRAMS}/. . && ${generate} && ${compile}) >&2
       ${run}`;
-    const program = promisify(execFile)('sh', ['-eu', '-c', script], { env }).finally(() => proxy.stop());
+    const program = promisify(execFile)('sh', ['-eu', '-c', script], { env }).finally(() => void proxy.stop());
     // Maven writes errors to the standard output, the others to the standard error, which the message has.
     const { stdout } = await program.catch((error: unknown) => ({ stdout: `${String(error)}${(error as { stdout: string }).stdout}` }));
     expect(stripVTControlCharacters(stdout)).toBe(PRINTED);
