@@ -58,6 +58,11 @@ describe('a process whose log has', () => {
   });
 });
 
+it('the end of a process does not wait for a reader that stalls', async () => {
+  const child = start(`logger.info('x'.repeat(1_000_000)); await logger.output.flushed(); process.exit(3)`, 'pipe');
+  expect(await once(child, 'exit')).toEqual([3, null]);
+});
+
 it.each([
   ['an exit loses no line', 'process.exit(3)', ['first']],
   ['an uncaught error loses no line', "throw new Error('a bug')", ['first']],

@@ -147,6 +147,12 @@ describe('the packaged service', () => {
     expect(await waitForExit(run(['animal-store', 'keys', 'list'], {}))).toEqual({ exitCode: 1, stdout: '', stderr });
   });
 
+  it('says which variable prevents its start, without an API key', async () => {
+    const { exitCode, stdout, stderr } = await waitForExit(run(command, { DATABASE_URL_FILE: key }));
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr).toMatch(/^DATABASE_URL_FILE cannot be read: .*ast_local_\w{6}…'\n$/);
+  });
+
   it('lists and adds animals', async () => {
     expect(await request(service, '/v1/pets', { key })).toEqual({ status: 200, text: '[]' });
     const added = await request(service, '/v1/pets', { key, body: { name: 'Rex', categoryId: 7 } });
