@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type HttpResponse, expectError, expectJson, linksOf } from '../support/http-response.js';
-import { type Pet, readPets } from '../support/json.js';
+import { readPets } from '../support/json.js';
 import { useApi } from '../support/use-api.js';
 
 const api = useApi();
@@ -20,26 +20,18 @@ async function cursorOf(query: string): Promise<string> {
   return cursor ?? '';
 }
 
-function expectAscending(pets: readonly Pet[]): void {
-  for (const [index, pet] of pets.slice(1).entries()) expect(pet.id > (pets[index]?.id ?? 0n)).toBe(true);
-}
-
 // Enough for a second page of the default size, even in an empty deployment.
 beforeAll(async () => {
   await Promise.all(Array.from({ length: 24 }, (_, index) => api.createPet({ status: STATUSES[index % 3] ?? 'sold' })));
 });
 
-describe('listPets: GET /v1/pets', () => {
-  it('responds with 200 and an array of Pets in ascending order of id', async () => {
+describe('listPets: limit', () => {
+  it('defaults to 20', async () => {
     const response = await api.get('/v1/pets');
     expect([response.status, response.headers['cache-control']]).toEqual([200, 'private, no-cache']);
     expectJson(response);
-    expectAscending(readPets(response.text));
+    expect(readPets(response.text)).toHaveLength(20);
   });
-});
-
-describe('listPets: limit', () => {
-  it('defaults to 20', async () => expect(await api.listPets()).toHaveLength(20));
 
   it.each(['1', '2', '9', '10', '19', '20', '21', '%31', '1%30'])('limit=%s returns that number of pets', async (limit) => {
     expect(await api.listPets(`?limit=${limit}`)).toHaveLength(Number(decodeURIComponent(limit)));

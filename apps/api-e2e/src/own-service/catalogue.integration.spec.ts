@@ -28,11 +28,7 @@ describe('a catalogue of twelve pets', () => {
     pets.sort((one, other) => (one.id < other.id ? -1 : 1));
   });
 
-  it('is listed in ascending order of id, each pet as it was created', async () => {
-    expect(await api.listPets()).toEqual(pets);
-  });
-
-  it.each([1, 2, 5, 6, 11, 12, 13])('has a next page exactly if there are more pets, with a limit of %i', async (limit) => {
+  it.each([1, 2, 5, 6, 11, 12, 13])('has all pets by id, and a next page if there are more, with a limit of %i', async (limit) => {
     for (const status of [undefined, 'available', 'pending', 'sold'] as const) {
       const expected = pets.filter((pet) => status === undefined || pet.status === status);
       const pages = await walk(`?limit=${limit}${status ? `&status=${status}` : ''}`);
