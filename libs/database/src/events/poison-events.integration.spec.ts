@@ -126,13 +126,14 @@ describe('an event whose handler ends its transaction', () => {
     expect(calls.get(POISON)).toBe(MAX_ATTEMPTS);
   });
 
-  it('is parked after as many attempts if several processes try it', async () => {
+  it('is parked after at most as many attempts if several processes try it', async () => {
     const databases = await Promise.all([1, 2, 3].map(() => open((manager) => manager.query(terminate))));
     await publish(databases[0] as Database, POISON, 1);
     for (const database of databases) run(database);
     await expectEffects(1);
     await expectErrors(expect.any(String));
-    expect(calls.get(POISON)).toBe(MAX_ATTEMPTS);
+    // An attempt also counts if another process begins the next one before its handler is called.
+    expect(calls.get(POISON)).toBeLessThanOrEqual(MAX_ATTEMPTS);
   });
 });
 
