@@ -131,6 +131,8 @@ describe('a client', () => {
   it.each([
     ['a message out of order', request(11, 'r=x,s=eA==,i=1')],
     ['an unknown message', message('?', Buffer.from('what'))],
+    ['an error without its end', message('E', Buffer.from('SERROR\0'))],
+    ['an empty notice', message('N', Buffer.alloc(0))],
     ['a row that ends too early', Buffer.concat([request(0), message('Z', Buffer.from('I')), message('D', Buffer.from([0, 9, 0]))])],
   ])('reports %s as an unavailable database, and closes its connection', async (_what, asksFor) => {
     const server = await start({ asksFor });
@@ -190,14 +192,19 @@ describe('a client', () => {
     }
   });
 
-  it('rejects a statement with the error of a server that ends the session, in any language', async () => {
+  it.each<[string, Buffer, object]>([
+    ['in any language', message('E', Buffer.from('SFATAL\0C57P05\0Mterminando\0\0')), { code: '57P05', message: 'terminando' }],
+    ['with an error without a code', message('E', Buffer.from('SFATAL\0\0')), {}],
+    ['with a message that ends too early', message('T', Buffer.from([0, 1])), { code: '08006' }],
+    ['with an unknown message', message('?', Buffer.alloc(0)), { message: 'received invalid response: 3f' }],
+  ])('rejects a statement with the error of a server that ends the session, %s', async (_how, bytes, expected) => {
     const server = await start({ ignores: /pick/ });
     const client = clientOf(server);
     await client.connect();
     const failure = client.query('pick').catch((error: unknown) => error);
     await waitFor(() => expect(server.statements).toContain('pick'));
-    server.terminate('57P05');
-    expect(await failure).toMatchObject({ code: '57P05', message: 'terminando la conexión' });
+    server.terminate(bytes);
+    expect(await failure).toMatchObject(expected);
     expect(isDatabaseUnavailable(await failure)).toBe(true);
   });
 

@@ -80,7 +80,10 @@ export class DatabaseClient extends BaseClient {
       this.connection.stream.destroy();
       const { message } = error as Error;
       const reason = UNSUPPORTED_METHOD.test(message)
-        ? new Error(`the server requires an authentication method that is not supported: ${message}`, { cause: error })
+        ? Object.assign(new Error(`the server requires an authentication method that is not supported: ${message}`), {
+            code: CANNOT_CONNECT,
+            cause: error,
+          })
         : (error as Error);
       if (isDatabaseUnavailable(reason)) throw reason;
       // Whatever prevents a connection makes the database unavailable. For example, 22023 is a bug in a statement, but not during a login.

@@ -54,7 +54,9 @@ function codeOf(error: unknown): string | undefined {
   if (!Error.isError(error)) return undefined;
   const { code, routine } = error as Details;
   if (routine === REVALIDATE || LOST_STATEMENTS.includes(error.message)) return LOST_STATEMENT;
-  return typeof code === 'string' ? code : LIBRARY_ERRORS.get(error.message);
+  if (typeof code === 'string') return code;
+  // PostgreSQL's errors have a code. This one may come from another server, or is a message that `pg` does not know.
+  return error instanceof DatabaseError ? CONNECTION_LOST : LIBRARY_ERRORS.get(error.message);
 }
 
 /** The properties of errors of the database, the system and TypeORM, which wraps errors of `pg`. */
@@ -72,7 +74,7 @@ export const CANNOT_CONNECT = '08001';
 /** connection_does_not_exist: our code if a pool or a query runner has no connection. */
 const NOT_CONNECTED = '08003';
 /** connection_failure: our code if the connection was lost. */
-const CONNECTION_LOST = '08006';
+export const CONNECTION_LOST = '08006';
 const LOST_STATEMENT = '26000';
 export const TIMED_OUT = 'ETIMEDOUT';
 

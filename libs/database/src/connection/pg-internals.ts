@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import pg, { type PoolClient, type PoolConfig } from 'pg';
+import { BufferReader } from 'pg-protocol/dist/buffer-reader.js';
+import { CONNECTION_LOST } from './error-meaning.js';
 
 /**
  * Everything that this library takes from the inside of `pg` and `pg-pool`, which no documentation promises. `database-client.spec.ts` fails when
@@ -27,6 +29,16 @@ export interface SubmitConnection {
   sync(): void;
 }
 
+const reader = BufferReader.prototype as unknown as { offset: number; buffer: Buffer; string(length: number): string };
+
+/** `pg` reads an error or notice up to its end mark. Without the mark, it would read empty texts for ever, and block the process. */
+reader.string = function (length) {
+  const start = this.offset;
+  this.offset += length;
+  if (this.offset > this.buffer.length) throw new RangeError('The message of the server ends too early.');
+  return this.buffer.toString('utf8', start, this.offset);
+};
+
 const PgConnection = pg.Connection as unknown as new (config: object) => pg.Connection & {
   attachListeners(stream: Pick<Socket, 'on'>): void;
 };
@@ -39,7 +51,7 @@ export class GuardedConnection extends PgConnection {
         try {
           listener(data);
         } catch (error) {
-          stream.destroy(error as Error);
+          stream.destroy(Object.assign(error as Error, { code: CONNECTION_LOST }));
         }
       });
     super.attachListeners({ on } as Pick<Socket, 'on'>);

@@ -63,9 +63,9 @@ export class FakeServer {
     this.server.close();
   }
 
-  /** Sends the error to all sessions, then closes their connections. */
-  terminate(code: string): void {
-    for (const socket of this.sockets) socket.end(message('E', Buffer.from(`SFATAL\0C${code}\0Mterminando la conexión\0\0`)));
+  /** Sends the bytes to all sessions, then closes their connections. */
+  terminate(bytes: Buffer): void {
+    for (const socket of this.sockets) socket.end(bytes);
   }
 
   private async serve(socket: Socket): Promise<void> {
