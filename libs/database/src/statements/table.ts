@@ -95,6 +95,8 @@ type ColumnMetadata = EntityMetadata['columns'][number];
 /** What TypeORM's own repository honours, and BatchedRepository does not, with the properties that have it. */
 const UNSUPPORTED: Readonly<Record<string, (metadata: EntityMetadata) => readonly (string | undefined)[]>> = {
   'eager relations': ({ eagerRelations }) => eagerRelations.map(({ propertyPath }) => propertyPath),
+  'relations that are stored with it': ({ relations }) =>
+    relations.filter((one) => one.isCascadeInsert || one.isCascadeUpdate || one.isManyToManyOwner).map(({ propertyPath }) => propertyPath),
   'soft deletion': columnsWith((column) => column.isDeleteDate),
   'embedded columns': columnsWith((column) => column.embeddedMetadata),
   inheritance: columnsWith((column) => column.isDiscriminator),
