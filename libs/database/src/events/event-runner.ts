@@ -156,8 +156,7 @@ export class EventRunner {
   }
 
   private async fail(event: StoredEvent, error: unknown, attempts: number): Promise<void> {
-    const isParked = attempts >= this.options.maxAttempts;
-    if (isParked) await park(this.database, event, attempts, describeError(error));
+    const isParked = attempts >= this.options.maxAttempts && (await park(this.database, event, attempts, describeError(error)));
     this.observer.failed(event, error, isParked);
   }
 }

@@ -15,9 +15,10 @@ const MAX_ATTEMPTS = 3;
 const shop = useShop();
 let calls: Map<number, number>;
 let failures: unknown[];
+let parked: number;
 
 beforeEach(() => {
-  [calls, failures] = [new Map(), []];
+  [calls, failures, parked] = [new Map(), [], 0];
 });
 
 type Handler = (manager: EntityManager, step: number) => unknown;
@@ -40,7 +41,10 @@ async function open(handler: Handler): Promise<Database> {
 }
 
 function run(database: Database, options: Partial<EventRunnerOptions> = {}): EventRunner {
-  const failed = (_event: unknown, error: unknown) => void failures.push(error);
+  const failed = (_event: unknown, error: unknown, isParked: boolean) => {
+    failures.push(error);
+    if (isParked) parked++;
+  };
   return shop.run(database, { failed }, { retryMs: 5, maxAttempts: MAX_ATTEMPTS, handlerTimeoutMs: 30_000, ...options });
 }
 
@@ -141,9 +145,14 @@ it('an event whose attempts have all ended with their processes is parked', asyn
   const database = await open(() => undefined);
   await publish(database, POISON, 1);
   await shop.admin.query(`UPDATE events.deliveries SET attempts = $1 WHERE payload ->> 'step' = '13'`, [MAX_ATTEMPTS]);
-  run(database);
+  await shop.admin.transaction(async (manager) => {
+    await manager.query('SELECT FROM events.deliveries FOR UPDATE');
+    run(database);
+    await waitFor(() => expect(failures.length).toBeGreaterThan(1));
+  });
   await expectEffects(1);
   await expectErrors('Error: The attempts did not end: the process ended, or lost the database.');
+  expect(parked).toBe(1);
   expect(calls.has(POISON)).toBe(false);
   await retryParkedEvents(shop.admin, 'poison');
   await expectEffects(1, POISON);

@@ -89,13 +89,14 @@ export async function endAttempt(client: ClientBase, { position }: StoredEvent, 
   if (rowCount === 0) throw new Error('The handler ended its transaction.');
 }
 
-/** Parks an event after its last attempt, unless another process has begun another one. */
-export async function park(dataSource: DataSource, { position }: StoredEvent, attempts: number, error: string): Promise<void> {
-  await dataSource.query(
+/** Parks an event after its last attempt, and returns whether it did: not if another process has begun another one. */
+export async function park(dataSource: DataSource, { position }: StoredEvent, attempts: number, error: string): Promise<boolean> {
+  const [, count] = await dataSource.query<[unknown, number]>(
     `UPDATE events.deliveries SET parked_at = now(), error = $3
      WHERE position = (SELECT position FROM events.deliveries WHERE position = $1 AND attempts = $2 AND parked_at IS NULL FOR UPDATE SKIP LOCKED)`,
     [position, attempts, error],
   );
+  return count === 1;
 }
 
 /** Parks an event behind a parked one, whose lock prevents that it is retried meanwhile. */
