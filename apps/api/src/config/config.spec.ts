@@ -118,6 +118,11 @@ describe('readConfig', () => {
   );
 
   it.each([
+    [{ DATABASE_REPLICA_URLS: 'postgres://db1/store,' }, 'DATABASE_REPLICA_URLS must be a postgres:// URL'],
+    [
+      { OTEL_EXPORTER_OTLP_CLIENT_KEY: '/dev/null' },
+      'OTEL_EXPORTER_OTLP_CLIENT_KEY cannot be read: it must be a file of at most 65536 bytes',
+    ],
     [{ DATABASE_REPLICA_URLS: 'postgres://db1/store,mysql://db2/store' }, 'DATABASE_REPLICA_URLS must be a postgres:// URL'],
     [
       { DATABASE_REPLICA_URLS: 'postgres://db1/store', CITUS: 'on' },

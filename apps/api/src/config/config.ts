@@ -193,6 +193,8 @@ export function readConfig(env: NodeJS.ProcessEnv, contexts: readonly Pick<Conte
     // Instead of a certificate that it cannot read, OpenTelemetry's SDK would trust any public CA.
     if (/^OTEL_EXPORTER_OTLP_(?:TRACES_)?(?:CLIENT_)?CERTIFICATE$/.test(name))
       attempt(problems, name, () => readCertificates('file', file));
+    // Without its key, the SDK would not send the certificate.
+    if (/^OTEL_EXPORTER_OTLP_(?:TRACES_)?CLIENT_KEY$/.test(name)) attempt(problems, name, () => readSecret({ file }));
   }
   const values = customCleanEnv(given, all, (cleaned) => cleaned, {
     reporter: ({ errors }) => {

@@ -6,7 +6,7 @@ import { parse, toClientConfig } from 'pg-connection-string';
 /** A URL with a password, or the file that contains it. If the file contains several URLs, `index` selects one. */
 export type SecretUrl = string | { readonly file: string; readonly index?: number };
 
-const SEPARATOR = /\s*,\s*(?=\w+:\/\/)/;
+const SEPARATOR = /\s*,\s*(?=\w+:\/\/|$)/;
 const MAX_FILE_BYTES = 65_536;
 
 const DATABASE_URL = /^(postgres(?:ql)?:\/\/[^/?#]*(?:\/([^/?#]*))?)(?:\?([^#]*))?$/;
