@@ -71,6 +71,13 @@ class Address {
   street!: string;
 }
 
+const LONG_NAME = `${'a'.repeat(55)}é`;
+@Entity(LONG_NAME)
+class LongNameEntity {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint' })
+  readonly id!: bigint;
+}
+
 @Entity({ orderBy: { value: 'ASC' } })
 class OrderedEntity extends IdentifiedEntity {
   @Column('text')
@@ -175,6 +182,7 @@ beforeAll(async () => {
     OrderLineEntity,
     ...ids,
     OrderedEntity,
+    LongNameEntity,
     ParentEntity,
     ChildOfParentEntity,
     TimeEntity,
@@ -203,6 +211,7 @@ describe('an entity of BatchedRepository', () => {
     [TwoPartIdEntity, `TwoPartIdEntity ${ID_MESSAGE}`],
     [TimeEntity, 'ValueEntity.value must have `precision: 3`, and the type timestamptz(3) in its migration.'],
     [OrderedEntity, 'OrderedEntity.value: BatchedRepository does not support an order of the entity.'],
+    [LongNameEntity, `LongNameEntity.${LONG_NAME}: BatchedRepository does not support a name of more than 56 bytes.`],
     [ParentEntity, 'ParentEntity.kind: BatchedRepository does not support inheritance.'],
     [ChildOfParentEntity, 'ChildOfParentEntity.kind: BatchedRepository does not support inheritance.'],
   ])('is rejected by name if its columns are not supported: %p', (entity, message) => {

@@ -110,6 +110,8 @@ const UNSUPPORTED: Readonly<Record<string, (metadata: EntityMetadata) => readonl
   trees: columnsWith((column) => column.isTreeLevel || column.isMaterializedPath || column.isNestedSetLeft || column.isNestedSetRight),
   listeners: ({ listeners }) => listeners.map(({ propertyName }) => propertyName),
   'an order of the entity': ({ orderBy }) => Object.keys(orderBy ?? {}),
+  // PostgreSQL shortens it in the name of the sequence of the identifier.
+  'a name of more than 56 bytes': ({ tableName }) => (Buffer.byteLength(tableName) > 56 ? [tableName] : []),
   'anything but tables': ({ tableType }) => (tableType === 'regular' ? [] : [tableType]),
 };
 
