@@ -34,6 +34,9 @@ const VIOLATIONS: readonly (readonly [file: string, code: string, message: strin
   ['apps/api/src/x.ts', from('avvio'), 'Transitive or unresolvable dependencies'],
   ['libs/pets/http/src/x.ts', from('./index.js'), 'Import the file itself'],
   ['apps/api/src/x.ts', from('./testing/x.js'), 'Only specs and test support may import test support'],
+  ['apps/api/src/errors/x.ts', from('./testing/x.js'), 'Only specs and test support may import test support'],
+  ['apps/cli/src/x.ts', from('./testing/x.js'), 'Only specs and test support may import test support'],
+  ['libs/kernel/src/x.ts', from('./testing/x.js'), 'Only specs and test support may import test support'],
   ['apps/api/src/errors/x.ts', from('../authentication/x.js'), 'In the API, errors may only import'],
   ['apps/api/src/planted/x.ts', from('../errors/x.js'), 'to API_FOLDERS'],
   ['apps/api/src/http/x.ts', load('../validation/x.js'), 'Dynamic imports in such a folder'],
@@ -46,11 +49,18 @@ const VIOLATIONS: readonly (readonly [file: string, code: string, message: strin
   ['libs/pets/application/src/x.ts', library('kernel/settings'), 'must not import npm packages, Node.js modules or settings'],
   ['libs/kernel/src/x.ts', from('./settings/validators.js'), 'must not import npm packages, Node.js modules or settings'],
   ['libs/kernel/src/x.ts', load('node:fs'), 'must not use dynamic imports'],
-  ['libs/pets/domain/src/x.ts', 'export const x = process;\n', 'must not use Node.js globals'],
+  ...['process', 'Buffer', 'global', 'setImmediate', 'clearImmediate'].map(
+    (name) => ['libs/pets/domain/src/x.ts', `export const x = ${name};\n`, 'must not use Node.js globals'] as const,
+  ),
   ['libs/kernel/src/x.ts', 'export const x = /^(?:a+)+$/;\n', 'exponential backtracking'],
   ['apps/cli/src/x.ts', '// oxlint-disable-next-line no-var\nexport const x = 1;\n', "'oxlint-disable' comment"],
   ['libs/http-kit/src/x.ts', "import { Header } from '@nestjs/common';\nexport const x = Header('Link', '');\n", 'in lower case'],
+  ['apps/api/src/http/x.ts', "export const x = (reply: Headers) => reply.removeHeader('Link');\n", 'in lower case'],
   ['libs/pets/domain/src/x.spec.ts', "import { it } from '@jest/globals';\nit.only('x', () => undefined);\n", 'must not be focused'],
+  ['apps/cli/src/x.spec.ts', "import { describe } from '@jest/globals';\ndescribe.skip('x', () => undefined);\n", 'must not be focused'],
+  ['apps/cli/src/x.ts', '// eslint-disable-next-line no-var\nexport const x = 1;\n', "'noInlineConfig' setting"],
+  ['apps/cli/src/x.ts', "import { Server } from 'node:net';\nexport type X = Server;\n", 'only used as types'],
+  ['tools/x.mjs', 'x();\n', "'x' is not defined"],
 ];
 
 let eslint: ESLint;

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join, matchesGlob } from 'node:path';
 import { CLOSE_TIMEOUT_MS, FINISH_TIMEOUT_MS, PROBE_TIMEOUT_MS, readConfig, variables } from '@animal-store/api/configuration';
 import { expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
@@ -21,6 +21,8 @@ it('the templates set the variables of the service that `config` must not contai
   );
   const others = Object.keys(variables).filter((name) => !(name in properties) && !name.endsWith('_FILE') && name !== 'REUSE_PORT');
   expect([...new Set(named)].sort()).toEqual(others.sort());
+  for (const [, variable = '', file] of templates.join('\n').matchAll(/"variable" "(\w+)" "secret" \S+ "file" "(.+?)"/g))
+    expect(file).toBe(variable.toLowerCase().replaceAll('_', '-'));
 });
 
 const isValid = new Ajv({ strict: false }).compile(schema);
@@ -32,23 +34,13 @@ it.each(readdirSync(CHART).filter((file) => /^values.*\.yaml$/.test(file)))('val
 
 it.each([
   ['/image/digest', { image: { digest: `sha256:${'0f'.repeat(32)}` } }, { image: { digest: `sha256:${'0f'.repeat(20)}` } }],
+  ['', { replicas: 2 }, { replica: 2 }],
+  ['/config', { config: { DRAIN_SECONDS: 0 } }, { config: {} }],
   ['/postgres/instances', { postgres: { instances: 3 } }, { postgres: { instances: 2 } }],
 ])('values.schema.json limits %s', (path, accepted, rejected) => {
   expect(isValid(accepted)).toBe(true);
   expect(isValid(rejected)).toBe(false);
   expect(isValid.errors?.[0]?.instancePath).toBe(path);
-});
-
-it('an upgrade ends no pod before its successor is ready, and a node can be drained while no pod is ready', () => {
-  expect(readChartFile('templates/deployment.yaml')).toMatch(/rollingUpdate: \{ maxSurge: 1, maxUnavailable: 0 \}/);
-  expect(readChartFile('templates/pdb.yaml')).toMatch(/^ {2}unhealthyPodEvictionPolicy: AlwaysAllow$/m);
-});
-
-it('the pods migrate exactly if no Job does, with the account that may', () => {
-  const deployment = readChartFile('templates/deployment.yaml');
-  expect(deployment).toContain('{ name: MIGRATE_ON_START, value: {{ not $values.migrations.enabled | quote }} }');
-  expect(deployment).toMatch(/\{\{- if not \.Values\.migrations\.enabled \}\}\n.*"MIGRATION_DATABASE_URL".*\n\{\{- end \}\}/);
-  expect(readChartFile('templates/migrations.yaml')).toContain('{{- if .Values.migrations.enabled -}}');
 });
 
 it('values.yaml has all values that the schema allows, and `overrides` has all objects of the templates', () => {
@@ -84,15 +76,45 @@ it('the templates read each value of values.yaml', () => {
 });
 
 it.each([
+  ['an upgrade ends no pod before its successor is ready', 'deployment.yaml', 'rollingUpdate: { maxSurge: 1, maxUnavailable: 0 }'],
+  ['a node can be drained while no pod is ready', 'pdb.yaml', '\n  unhealthyPodEvictionPolicy: AlwaysAllow\n'],
+  ['the pods migrate if no Job does', 'deployment.yaml', 'MIGRATE_ON_START, value: {{ not $values.migrations.enabled | quote }} }'],
+  ['and then have an account for it', 'deployment.yaml', 'if not .Values.migrations.enabled }}\n{{- $variables = append '],
+  ['else a Job migrates', 'migrations.yaml', '{{- if .Values.migrations.enabled -}}\napiVersion: batch/v1\n'],
+  ['it runs when its database exists', 'migrations.yaml', 'ternary "post-install" "pre-install" .Values.postgres.enabled }},pre-up'],
+  ['it ends before it is replaced, and leaves logs', 'migrations.yaml', '-migrations-{{ .Release.Revision }}', 'restartPolicy: Never'],
+  ['it connects as the owner', 'migrations.yaml', 'include "animal-store.secrets" . | fromJson).migrationDatabase -}}'],
+  ['who is the owner of the cluster', '_helpers.tpl', '$migration = ternary $owner $database .Values.postgres.enabled -}}'],
+  ['with grants, the service is not the owner', '_helpers.tpl', '{{- if .Values.migrations.grants.enabled }}{{ fail '],
+  ['a pod gets its time to stop', 'deployment.yaml', '\nterminationGracePeriodSeconds: {{ include "animal-store.termination'],
+  ['a pod has no token, and no variables of Services', '_helpers.tpl', 'automountServiceAccountToken: false\nenableServiceLinks: false\n'],
+  ['the group of a pod can read its files', '_helpers.tpl', 'defaultMode: 288\n', 'mountPath: /etc/animal-store/secrets, readOnly: true'],
+  ['an empty list: nobody reads metrics', 'networkpolicy.yaml', 'with .Values.networkPolicy.metrics }}\n    - ports: [{ port: metrics'],
+  ['a pod can only connect to what is allowed', 'networkpolicy.yaml', '\n  policyTypes: [Ingress, Egress]\n'],
+  ['a process that does not respond is replaced', 'deployment.yaml', 'startupProbe:\n  httpGet: { path: /health/live, port: http }\n'],
+  ['also later', 'deployment.yaml', 'livenessProbe:\n  httpGet: { path: /health/live, port: http }\n'],
+  ['one that is not ready gets no requests', 'deployment.yaml', 'readinessProbe:\n  httpGet: { path: /health/ready, port: http }\n'],
+  ['the alert counts instances', 'monitoring.yaml', 'replace "< 3 - 1" (printf "< %d - 1" (int .Values.postgres.instances))'],
+  ['a large number stays one', 'configmap.yaml', '{{ $name }}: {{ include "animal-store.text" $value }}\n'],
+  ['WAL is archived, and helm uninstall keeps the data', 'postgres.yaml', 'isWALArchiver: true\n', 'helm.sh/resource-policy: keep\n'],
+  ['a short dip in load removes no pods', 'hpa.yaml', '\n      stabilizationWindowSeconds: 600\n'],
+  ['the URLs of docs/managed-postgresql.md name the file', '../values-managed-postgresql.yaml', 'mountPath: /etc/database\n'],
+  ['a lost host holds locks for 90 s', '../values.yaml', "idle: '60'\n    tcp_keepalives_interval: '10'\n    tcp_keepalives_count: '3'"],
+  ['a digest precedes a tag', '_helpers.tpl', 'if .Values.image.digest -}}\n{{ .Values.image.repository }}@{{ .Values.image.digest }}\n'],
   ['the image has the version of the service', '_helpers.tpl', '.image.repository }}:{{ default .Chart.AppVersion .Values.image.tag }}'],
   ['an upgrade keeps the number of pods of the autoscaler', 'deployment.yaml', '{{- if not .Values.autoscaling.enabled }}\n  replicas: '],
-  ['a rolling update does not count the pods that it replaces', 'deployment.yaml', 'matchLabelKeys: [pod-template-hash]'],
+  ['replaced pods and drained nodes do not count', 'deployment.yaml', 'matchLabelKeys: [pod-template-hash]', 'nodeTaintsPolicy: Honor'],
   ['a file that all pods have replaces a Secret', '_helpers.tpl', '{{- if or .secret.path (eq .as "file") -}}'],
   ['all paths can be reached', 'ingress.yaml', 'path: /\n            pathType: Prefix\n'],
-  ['a commit is on two instances', 'postgres.yaml', 'number: 1, dataDurability: required, failoverQuorum: true }'],
+  [
+    'a commit is on two hosts',
+    'postgres.yaml',
+    'dataDurability: required, failoverQuorum: true }',
+    '  topologyKey: kubernetes.io/hostname\n',
+  ],
   ['the metrics are not published', 'service.yaml', '.service.port }}, targetPort: http, '],
-])('%s', (_what, file, text) => {
-  expect(readChartFile(`templates/${file}`)).toContain(text);
+])('%s', (_what, file, ...texts) => {
+  for (const text of texts) expect(readChartFile(`templates/${file}`)).toContain(text);
 });
 
 it('values-production.yaml has room for the connections of two releases, and reaches PostgreSQL, Redis and the collector', () => {
@@ -107,12 +129,19 @@ it('values-production.yaml has room for the connections of two releases, and rea
 it('each component of a label is selected, and has the label', () => {
   const components = [...templates.join('\n').matchAll(/app\.kubernetes\.io\/component: (\w+)/g)].map(([, component]) => component);
   expect(components.sort()).toEqual(['api', 'metrics', 'metrics', 'migrations', 'migrations']);
+  expect(templates.join('\n').match(/(?:selector|matchLabels): \{\{- include "animal-store\.apiLabels" /g)).toHaveLength(5);
 });
 
 it.each(['values.yaml', 'values-staging.yaml', 'values-production.yaml'])('%s has values that the service accepts', (file) => {
   const config = { ...readValues('values.yaml').config, ...readValues(file).config };
   const env = Object.fromEntries(Object.entries(config).map(([name, value]) => [name, String(value)]));
   expect(() => readConfig({ ...env, DATABASE_URL: 'postgres://service@database/store' })).not.toThrow();
+});
+
+it('the templates read files that the package of the chart has', () => {
+  const files = [...templates.join('\n').matchAll(/\.Files\.Get "(.+?)"/g)].map(([, file = '']) => file);
+  const ignored = readChartFile('.helmignore').trim().split('\n');
+  expect(files.filter((file) => readChartFile(file) === '' || ignored.some((glob) => matchesGlob(basename(file), glob)))).toEqual([]);
 });
 
 it('the chart has the version of the service', () => {
@@ -131,20 +160,10 @@ it('a pod and the container of Docker Compose get more time to stop than the ser
   expect(Number(compose)).toBe(readConfig({ DATABASE_URL: 'postgres://database/store' }).drainSeconds + stopSeconds + 5);
 });
 
-it('probes ask for what Kubernetes does with their result: a restart, or no more requests', () => {
-  const probes = [...templates.join('\n').matchAll(/^(\w+)Probe:\n +httpGet: \{ path: (\S+), port: (\w+) \}/gm)].map(
-    ([, ...probe]) => probe,
-  );
-  expect(probes).toEqual([
-    ['startup', '/health/live', 'http'],
-    ['liveness', '/health/live', 'http'],
-    ['readiness', '/health/ready', 'http'],
-  ]);
-});
-
 it('a changed variable replaces the pods, which have no privileges and run as the user of the image', () => {
   expect(readChartFile('templates/deployment.yaml')).toContain('checksum/config: {{ .Values.config | toJson | sha256sum }}');
   const [, user, group] = /^USER (\d+):(\d+)$/m.exec(readWorkspaceFile('Dockerfile')) ?? [];
+  expect(readChartFile('values-openshift.yaml')).toContain('podSecurityContext:\n  runAsUser: null\n  runAsGroup: null\n  fsGroup: null\n');
   expect(parse(readChartFile('values.yaml'))).toMatchObject({
     podSecurityContext: { runAsNonRoot: true, runAsUser: Number(user), runAsGroup: Number(group), fsGroup: Number(group) },
     containerSecurityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
@@ -153,8 +172,10 @@ it('a changed variable replaces the pods, which have no privileges and run as th
 
 it('the metrics of a pod that is not ready and the status of PostgreSQL can be read', () => {
   expect(readChartFile('templates/service.yaml')).toMatch(/^ {2}clusterIP: None\n[^]*^ {2}publishNotReadyAddresses: true$/m);
-  const ports = [...readChartFile('templates/networkpolicy.yaml').matchAll(/port: (\d+), protocol: TCP/g)].map(([, port]) => port);
-  expect(ports).toEqual(['5432', '5432', '8000', '9187']);
+  const ports = [...readChartFile('templates/networkpolicy.yaml').matchAll(/port: (\S+|\{\{.*\}\}), protocol: TCP/g)].map(
+    ([, port]) => port,
+  );
+  expect(ports).toEqual(['{{ . }}', 'http', 'metrics', '5432', '5432', '8000', '9187']);
 });
 
 it('Kubernetes waits longer for a probe of readiness than the probe waits for the database', () => {
@@ -164,25 +185,18 @@ it('Kubernetes waits longer for a probe of readiness than the probe waits for th
 
 it('what the Job of the migrations needs exists before it', () => {
   const hooks = readChartFile('templates/migrations.yaml').matchAll(
-    /\nkind: (\w+)\n(?:[^-].*\n)*? {4}helm\.sh\/hook: .*\n(?: {4}helm\.sh\/hook-weight: '(-?\d+)')?/g,
+    /\nkind: (\w+)\n(?:[^-].*\n)*? {4}helm\.sh\/hook: .*\n(?: {4}helm\.sh\/hook-weight: '(-?\d+)'\n(?: {4}#.*\n)?)? {4}helm\.sh\/hook-delete-policy: (.+)\n/g,
   );
   expect([...hooks].map(([, ...hook]) => hook)).toEqual([
-    ['ServiceAccount', '-1'],
-    ['NetworkPolicy', '-1'],
-    ['Job', undefined],
+    ['ServiceAccount', '-1', 'before-hook-creation,hook-succeeded'],
+    ['NetworkPolicy', '-1', 'before-hook-creation,hook-succeeded'],
+    ['Job', undefined, 'before-hook-creation'],
   ]);
-});
-
-it('the alert on missing standbys expects the instances of the values', () => {
-  const replacement = /replace "(< (\d+) - 1)" \(printf "< %d - 1" \(int \.Values\.postgres\.instances\)\)/;
-  const [, text = '', number = ''] = replacement.exec(readChartFile('templates/monitoring.yaml')) ?? [];
-  expect(readChartFile('prometheus/postgres-rules.yml').split(`{pod=~".+-postgres-[0-9]+"}) ${text}\n`)).toHaveLength(2);
-  expect(parse(readChartFile('values.yaml'))).toMatchObject({ postgres: { instances: Number(number) } });
 });
 
 it('the Job grants privileges to the roles that the examples create', () => {
   expect(readChartFile('templates/migrations.yaml')).toMatch(
-    /"grants" "service" \$grants\.serviceRole "--apply"[^]*"grants" "keys" \$grants\.keysRole "--apply"/,
+    /= list \(dict .*"migrate" "up"[^]*append .*"grants" "service" \$grants\.serviceRole "--apply"[^]*append .*"grants" "keys" \$grants\.keysRole "--apply"/,
   );
   const { migrations } = parse(readChartFile('values.yaml')) as { migrations: { grants: { serviceRole: string; keysRole: string } } };
   for (const file of ['values-staging.yaml', 'values-production.yaml']) {

@@ -8,7 +8,6 @@ import {
   compose,
   dashboard,
   dockerfile,
-  healthCheck,
   nodeImage,
   readChartFile,
   readWorkspaceFile,
@@ -69,6 +68,8 @@ describe('monitoring', () => {
     (record, expr) => {
       expect(rangesOf(expr)).toEqual(new Set([/_rate(\w+)$/.exec(record)?.[1]]));
       expect([...expr.matchAll(/\ble="(.*?)"/g)].map(([, bound]) => bound)).toEqual(record.includes('slow') ? ['0.25'] : []);
+      const first = rules.find((rule) => rule.record?.startsWith(record.replace(/rate\w+$/, 'rate')));
+      expect(expr.replaceAll(/\[\w+\]/g, '[5m]')).toBe(first?.expr);
     },
   );
 
@@ -89,6 +90,8 @@ describe('monitoring', () => {
       expect(new Set(conditions.map(([, condition]) => condition)).size).toBe(documented.length);
       expect(duration).toBe(`${minutes}m`);
     }
+    // A process that does not respond is not ready.
+    expect(rules.find(({ record }) => record?.endsWith('ready:max'))?.expr).toContain('or 0 * (up{job="animal-store"} == 0)');
   });
 
   it.each(alerts.filter(({ alert }) => !alert.includes('Burns')).map((rule) => [rule.alert, rule] as const))(
@@ -98,8 +101,8 @@ describe('monitoring', () => {
       expect(['', '5m', '5m,1d']).toContain([...rangesOf(expr)].join());
       const means = sections.find((section) => section.startsWith(`${alert}\n`))?.split('\n')[2] ?? '';
       const total = `${parseInt(duration) + 5}m`;
-      if (duration !== '')
-        expect(durations(means)).toContain(rangesOf(expr).size > 0 && durations(means).includes(total) ? total : duration);
+      if (duration === '') expect(durations(means)).toEqual([]);
+      else expect(durations(means)).toContain(rangesOf(expr).size > 0 && durations(means).includes(total) ? total : duration);
     },
   );
 
@@ -107,32 +110,48 @@ describe('monitoring', () => {
     ['AnimalStoreDown', 'not been able to scrape any pod', /^absent\(up.* or \(max by .* == 0\)\s*$/],
     ['AnimalStoreNotReady', 'No process has been ready', /:max == 0 and max by .* == 1\s*$/],
     ['AnimalStoreTargetDown', 'A pod has not responded', /^up\{.*\} == 0\s*$/],
-    ['AnimalStoreShedsRequests', 'have shed requests', /^sum by .* > 0\s*$/],
-    ['AnimalStoreDatabaseSlow', 'more than 1 % of the statements took over 500 ms', /0\.99,[^]*> 0\.5\s*$/],
+    ['AnimalStoreShedsRequests', 'have shed requests', /^sum by .* \(rate\(.*, reason!~"pipelined\|receiving"\}.* > 0\s*$/],
+    ['AnimalStoreDatabaseSlow', 'more than 1 % of the statements took over 500 ms', /0\.99,\s+sum by \(namespace, le\).*\n.*> 0\.5\s*$/],
     ['AnimalStoreJobOverdue', 'has not succeeded for three of its periods', /^time\(\) - max by .*\n> 3 \* max by/],
     ['AnimalStoreMigrationsPending', 'Migrations have been pending', /^max by .* > 0\s*$/],
     ['AnimalStoreEventsParked', 'failed 8 times', /^max by .* > 0\s*$/],
     ['AnimalStoreRedisDisconnected', 'a process has not been able to count', /^redis_connected.* == 0\s*$/],
     ['AnimalStoreReplicasLeftOut', 'a process has used no replica', /^max by \(namespace, instance\) .* == 0\s*$/],
     ['AnimalStoreEventsLate', 'the oldest event has been more than five minutes old', /^max by .* > 300\s*$/],
-    ['AnimalStoreKeysRejected', 'more than half of the requests', /> 0\.5 \* sum by/],
-    ['AnimalStoreNoRequests', 'more than 0.1 requests/s on average', /> 0\.1\s*$/],
+    ['AnimalStoreKeysRejected', 'more than half of the requests', /\(rate\((.*), status.*\n> 0\.5 \* sum by .*\(rate\(\1\}/],
+    ['AnimalStoreNoRequests', 'more than 0.1 requests/s on average', /or 0 \* max by .* == 0\s+and .* offset 5m.* > 0\.1\s*$/s],
     ['AnimalStorePostgresNotScraped', 'has had no metrics', /^absent\(cnpg_pg_replication.*\)\s*$/],
     ['AnimalStorePostgresStandbyMissing', 'A standby has been missing', /^max by .* < 3 - 1\s*$/],
-    ['AnimalStorePostgresDiskFull', 'less than 15 % of a volume', /^min by [^]*< 0\.15\s*$/],
+    ['AnimalStorePostgresDiskFull', 'less than 15 % of a volume', /^min by .*(\{.*\?"\}).*\1.*< 0\.15\s*$/s],
     ['AnimalStorePostgresArchiveFails', 'WAL archiving has failed', /last_failed_time.* - .*last_archived_time[^]*> 0\s*$/],
     ['AnimalStorePostgresBackupOld', 'older than 36 hours', /> 36 \* 3600\s*$/],
     ['AnimalStorePostgresConnectionsRunOut', 'more than 80 % of `max_connections`', /> 0\.8\s*$/],
   ])('%s has the threshold of docs/runbook.md: %s', (name, means, threshold) => {
     expect(sections.find((section) => section.startsWith(`${name}\n`))).toContain(means);
-    expect(alerts.find(({ alert }) => alert === name)?.expr).toMatch(threshold);
+    const { expr = '', annotations = {} } = alerts.find(({ alert }) => alert === name) ?? {};
+    expect(expr).toMatch(threshold);
+    // Both sides of a comparison have the same labels, among them those of the summary.
+    const groups = new Set([...expr.matchAll(/ by \((.*?)\)/g)].map(([, labels = '']) => labels));
+    const named = [...(annotations['summary'] ?? '').matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label);
+    if (groups.size > 0) expect([...groups].map((labels) => labels.split(', '))).toEqual([expect.arrayContaining(named)]);
   });
+
+  it.each(panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)))(
+    'the panel %s has the window, the bound and the quantile that it names: %s',
+    (title, expr) => {
+      for (const [, window] of expr.matchAll(/\}\[(.+?)\]/g)) expect(window).toBe(title.startsWith('Rem') ? '30d' : '$__rate_interval');
+      expect(expr).not.toMatch(/\ble="(?!0\.25")/);
+      expect(/quantile\(0\.(\d+),/.exec(expr)?.[1]?.padEnd(2, '0')).toBe(/, p(\d+)$/.exec(title)?.[1]);
+    },
+  );
 
   it('the metrics have the job that the rules select, in Docker Compose and in Kubernetes', () => {
     const jobs = new Set(alerts.flatMap(({ expr }) => [...expr.matchAll(/job="([^"]+)"/g)].map(([, job]) => job)));
     const compose = parse(readWorkspaceFile('deploy/compose/prometheus.yml')) as { scrape_configs: readonly { job_name: string }[] };
     expect(jobs).toEqual(new Set(compose.scrape_configs.map(({ job_name: job }) => job)));
-    expect(readChartFile('templates/monitoring.yaml')).toContain('jobLabel: app.kubernetes.io/name\n');
+    expect(readChartFile('templates/monitoring.yaml')).toMatch(
+      /jobLabel: app\.kubernetes\.io\/name\n[^]* port: metrics\n +path: \/metrics\n/,
+    );
     expect(readChartFile('templates/_helpers.tpl')).toContain(`\napp.kubernetes.io/name: ${[...jobs].join()}\n`);
   });
 
@@ -147,8 +166,8 @@ describe('monitoring', () => {
 describe('container files', () => {
   const DCLINT = join(WORKSPACE, 'node_modules/dclint/bin/dclint.cjs');
   const FILE = join(WORKSPACE, 'docker-compose.yml');
-  const { devDependencies, optionalDependencies } = JSON.parse(readFileSync(join(WORKSPACE, 'package.json'), 'utf8')) as Readonly<
-    Record<'devDependencies' | 'optionalDependencies', Record<string, string>>
+  const { devDependencies, optionalDependencies, workspaces } = JSON.parse(readWorkspaceFile('package.json')) as Readonly<
+    Record<'devDependencies' | 'optionalDependencies', Record<string, string>> & { workspaces: string[] }
   >;
 
   describe('docker-compose.yml', () => {
@@ -195,15 +214,26 @@ describe('container files', () => {
     it('starts the service when PostgreSQL accepts connections over TCP, and lets nobody change Grafana', () => {
       const { postgres, grafana } = compose.services;
       expect(postgres?.healthcheck?.test).toEqual(expect.arrayContaining(['pg_isready', '--host=127.0.0.1']));
+      expect(compose.services['api']?.depends_on).toEqual({ postgres: { condition: 'service_healthy' } });
       expect(grafana?.environment).toMatchObject({ GF_AUTH_ANONYMOUS_ORG_ROLE: 'Viewer', GF_AUTH_DISABLE_LOGIN_FORM: 'true' });
+      expect(grafana?.environment).toMatchObject({ GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION: 'true', GF_AUTH_BASIC_ENABLED: 'false' });
     });
 
     it('mounts the files that Prometheus and Grafana read', () => {
       const mounted = ['prometheus', 'grafana'].flatMap((name) => compose.services[name]?.volumes?.map((volume) => volume.split(':')[1]));
       const [, rules] = /rule_files: \[(.*)\]/.exec(readWorkspaceFile('deploy/compose/prometheus.yml')) ?? [];
       const [, dashboards] = /path: (\S+) \}/.exec(readWorkspaceFile('deploy/compose/grafana/dashboards.yml')) ?? [];
-      expect(mounted).toEqual(expect.arrayContaining([rules, `${dashboards}/animal-store.json`]));
+      expect(mounted).toEqual(expect.arrayContaining([rules, `${dashboards}/animal-store.json`, '/prometheus']));
       expect(readWorkspaceFile('deploy/compose/grafana/datasources.yml')).toContain('url: http://prometheus:9090\n');
+    });
+
+    it('starts the other services only with a profile, a collector that writes traces, and a Redis that forgets the oldest counts', () => {
+      const always = Object.entries(compose.services).flatMap(([name, { profiles }]) => (profiles ? [] : name));
+      expect(always).toEqual(['api', 'first-key', 'postgres']);
+      const { redis, 'otel-collector': collector } = compose.services;
+      expect(redis?.command?.slice(-2)).toEqual(['--maxmemory-policy', 'volatile-ttl']);
+      expect(collector?.volumes?.join()).toContain(`:${collector?.command?.join().replace('--config=', '')}:`);
+      expect(readWorkspaceFile('deploy/compose/otel-collector.yml')).toMatch(/ '0\.0\.0\.0:4318' [^]* exporters: \[debug\]\n/);
     });
 
     it('uses the same password variable in the URL and for the server', () => {
@@ -232,8 +262,17 @@ describe('container files', () => {
       expect(new Set(locked)).toEqual(new Set([version]));
     });
 
-    it('checks whether the process is alive: a lost database must not restart it', () => {
-      expect(healthCheck.join(' ')).toContain("'/health/live'");
+    it.each([
+      ['has the secrets of production, and can be reached', /^ENV NODE_ENV=production [^]*\bHOST=0\.0\.0\.0 /m],
+      ['checks whether the process is alive: a lost database must not restart it', /'\/health\/live'/],
+      ['installs nothing that packages run', /npm ci --ignore-scripts$/m],
+      ['runs the commands of Compose as they are', /^ENTRYPOINT \[\]$/m],
+    ])('%s', (_what, line) => expect(dockerfile).toMatch(line));
+
+    it('gets the package.json of each workspace, and no local secret', () => {
+      const folders = new Set(workspaces.map((folder) => folder.split('/')[0]));
+      expect(dockerfile).toContain(`$(find ${[...folders].join(' ')} -name package.json)`);
+      expect(readWorkspaceFile('.dockerignore')).toMatch(/^(?:#.*\n)*\*\n(?:!.+\n)+\n\*\*\/\.\*\n!\.npmrc\n(?!!)/);
     });
 
     it('starts every stage from that image', () => {

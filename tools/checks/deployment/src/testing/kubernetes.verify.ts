@@ -42,8 +42,6 @@ const find = (manifests: readonly Manifest[], kind: string) => manifests.find((m
 const withPod = (pod: object) => ({ spec: { template: { spec: pod } } });
 
 it.each([
-  ['an unknown value', 'replica=2', "additional properties 'replica'"],
-  ['two instances of PostgreSQL', 'postgres.instances=2', 'instances'],
   ['no database', 'secrets.database.name=', 'secrets.database.name is required'],
   ['a secret of no context', 'secrets.contexts.UNKNOWN.name=any', 'UNKNOWN'],
   ['replicas with Citus', 'secrets.databaseReplicas.name=any,citus.enabled=true', 'cannot be used with citus.enabled'],
