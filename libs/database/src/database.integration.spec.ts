@@ -59,14 +59,6 @@ it.each([
   server.close();
 });
 
-it('initialize() leaves no connection open if the first statement of TypeORM fails', async () => {
-  const server = await FakeServer.start({ rejects: /version/ });
-  await expect(create({ url: `postgres://store@${server.address}/catalogue` }).initialize()).rejects.toMatchObject({ code: '42501' });
-  expect(server.sessions).toHaveLength(1);
-  await waitFor(() => expect(server.connections).toBe(0));
-  server.close();
-});
-
 describe('an interceptor', () => {
   const ECHO = new PreparedStatement('echo', 'SELECT value FROM unnest($1::text[]) AS given (value)', ([value]: [string]) => value);
   const echoed = { name: 'echo', batchSize: 2, text: ECHO.text, values: ['{"a","b"}'] };

@@ -215,12 +215,17 @@ describe('a client', () => {
     await client.end();
   });
 
-  it('outside the pool gives up a statement without a response within its timeout', async () => {
+  it.each([
+    ['without a response', ''],
+    ['whose response arrives slowly and never ends', 'DDDDD'],
+  ])('outside the pool gives up a statement %s', async (_what, bytes) => {
     const server = await start({ ignores: /pick/ });
+    const timer = setInterval(() => server.send(Buffer.from(bytes)), 20);
     const url = `postgres://store@${server.address}/catalogue`;
     const error = await withOwnConnection({ url, connectTimeoutMs: 200 }, 'spec', (client) => client.query('pick')).catch(
       (thrown: unknown) => thrown,
     );
+    clearInterval(timer);
     expect(error).toMatchObject({ message: 'Query read timeout' });
     expect(isDatabaseUnavailable(error)).toBe(true);
     await waitFor(() => expect(server.connections).toBe(0));

@@ -26,7 +26,7 @@ export interface DatabaseClientConfig extends SessionOptions {
   readonly application_name?: string | undefined;
   /** Maximum time to connect, in ms. A shorter `connect_timeout` of the URL takes precedence. */
   readonly connectionTimeoutMillis?: number | undefined;
-  /** Maximum time in ms without data from the server during a query. Unlike in `pg`, the connection is then closed. */
+  /** Maximum time in ms without data from the server during a query, and half of the maximum for all data. The connection is then closed. */
   readonly query_timeout?: number | undefined;
 }
 
@@ -97,12 +97,23 @@ export class DatabaseClient extends BaseClient {
   }
 
   private limitQueryTime(): void {
+    const { query_timeout: timeoutMs = 0 } = this.config;
     const stream = this.connection.stream as Socket;
+    const giveUp = () => stream.destroy(Object.assign(new Error('Query read timeout'), { code: TIMED_OUT }));
     // A timeout of 0 is none. `pg` would create a timer per query, which takes a tenth of the time of a short one.
-    stream.setTimeout(this.config.query_timeout ?? 0).on('timeout', () => {
+    stream.setTimeout(timeoutMs).on('timeout', () => {
       // Also a client that is ending must not wait for a server that does not respond.
-      if (!this.readyForQuery || stream.writableEnded) stream.destroy(Object.assign(new Error('Query read timeout'), { code: TIMED_OUT }));
+      if (!this.readyForQuery || stream.writableEnded) giveUp();
     });
+    if (timeoutMs === 0) return;
+    // Ends a query whose response keeps arriving, and never ends, within two timeouts.
+    let before: unknown;
+    const timer = setInterval(() => {
+      const current = stream.writableEnded ? stream : this._activeQuery;
+      if (current && current === before) giveUp();
+      before = current;
+    }, timeoutMs).unref();
+    stream.once('close', () => clearInterval(timer));
   }
 }
 

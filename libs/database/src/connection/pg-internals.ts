@@ -13,6 +13,8 @@ export interface ClientInternals {
   readonly processID: number | null;
   /** Whether the client has received the end of its last statement. */
   readonly readyForQuery: boolean;
+  /** Null between statements. */
+  readonly _activeQuery: object | null;
   getStartupConf(): Record<string, string>;
 }
 

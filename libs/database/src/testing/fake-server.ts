@@ -63,6 +63,11 @@ export class FakeServer {
     this.server.close();
   }
 
+  /** Sends the bytes to all sessions. */
+  send(bytes: Buffer): void {
+    for (const socket of this.sockets) socket.write(bytes);
+  }
+
   /** Sends the bytes to all sessions, then closes their connections. */
   terminate(bytes: Buffer): void {
     for (const socket of this.sockets) socket.end(bytes);
