@@ -30,7 +30,9 @@ function matching(predicate: (error: unknown) => boolean): string {
 
 describe('of the SQLSTATEs of the installed PostgreSQL', () => {
   it('these mean an unavailable database', () => {
-    expect(matching(isDatabaseUnavailable)).toBe('08* 25006 25P03 25P04 26* 28* 3D* 3F* 40* 42501 42P01 42P05 53* 55* 57* 58*');
+    expect(matching(isDatabaseUnavailable)).toBe(
+      '08* 25006 25P03 25P04 26* 28* 3D* 3F* 40* 42501 42703 42883 42P01 42P05 42P10 53* 55* 57* 58*',
+    );
   });
 
   it('a read is repeated after these', () => {
@@ -52,11 +54,14 @@ describe('of the SQLSTATEs of the installed PostgreSQL', () => {
   });
 
   it('a row may have caused these', () => {
-    expect(matching((error) => hasTrait(error, 'row'))).toBe('22* 23* 44* 54* P0*');
+    expect(matching((error) => hasTrait(error, 'row'))).toBe('20* 22* 23* 2F* 38* 39* 44* 54* P0*');
+    const errors = [ofServer('AB123'), ofServer('42501')];
+    expect(errors.map((error) => hasTrait(error, 'row'))).toEqual([false, false]);
+    for (const error of errors) expect(hasTrait(Object.assign(error, { routine: 'exec_stmt_raise' }), 'row')).toBe(true);
   });
 
   it('the session can be used again after these', () => {
-    expect(matching(isSessionUsable)).toBe('21* 22* 23* 26* 3F* 40000 40001 40002 40P01 42* 44* 54* 55P03 57014 P0*');
+    expect(matching(isSessionUsable)).toBe('20* 21* 22* 23* 26* 2F* 38* 39* 3F* 40000 40001 40002 40P01 42* 44* 54* 55P03 57014 P0*');
     expect(isSessionUsable(Object.assign(new Error(), { code: '23505' }))).toBe(false);
   });
 });

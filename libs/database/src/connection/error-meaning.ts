@@ -24,7 +24,10 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 
 /** Whether the code of the error, or its class of SQLSTATEs, has the trait. */
 export function hasTrait(error: unknown, trait: Trait): boolean {
-  const code = codeOf((error as Details | undefined)?.driverError ?? error) ?? '';
+  const source = (error as Details | undefined)?.driverError ?? error;
+  // A RAISE may have any code.
+  if ((trait === 'row' || trait === 'usable') && ROUTINES_OF_ROWS.includes((source as Details | undefined)?.routine)) return true;
+  const code = codeOf(source) ?? '';
   const traits = TRAITS.get(code) ?? TRAITS.get(code.length === 5 ? code.slice(0, 2) : '');
   return traits?.includes(trait) ?? false;
 }
@@ -87,16 +90,18 @@ const ERROR_TABLE: readonly (readonly [codes: readonly string[], ...traits: Trai
   [['08', '28', '3D'], 'unavailable'],
   // Cardinality violation, syntax error or access rule violation.
   [['21', '42'], 'usable'],
-  // Data exception, integrity constraint violation, WITH CHECK OPTION violation, program limit exceeded, PL/pgSQL error (RAISE).
-  [['22', '23', '44', '54', 'P0'], 'row', 'usable'],
+  // CASE without a match, data exception, integrity constraint violation, error in a function, WITH CHECK OPTION violation, program limit
+  // exceeded, PL/pgSQL error (RAISE).
+  [['20', '22', '23', '2F', '38', '39', '44', '54', 'P0'], 'row', 'usable'],
   // read_only_sql_transaction of a server that an operator made read-only, transaction_timeout.
   [['25006', '25P04'], 'unavailable'],
   // idle_in_transaction_session_timeout; insufficient memory, disk or connections.
   [['25P03', '53'], 'unavailable', 'repeatable'],
   // A prepared statement is missing or already exists. `PreparedStatement` has repeated it.
   [[LOST_STATEMENT, '42P05'], 'unavailable', 'usable', 'mistake'],
-  // invalid_schema_name, insufficient_privilege, undefined_table: a restore, a migration or a GRANT is not finished.
-  [['3F', '42501', '42P01'], 'unavailable', 'usable', 'mistake'],
+  // invalid_schema_name, insufficient_privilege, undefined_column, undefined_function, undefined_table, no index for ON CONFLICT: a restore, a
+  // migration or a GRANT is not finished.
+  [['3F', '42501', '42703', '42883', '42P01', '42P10'], 'unavailable', 'usable', 'mistake'],
   // Transaction rollback: serialization failure, deadlock. After 40003, the transaction may be committed.
   [['40'], 'unavailable', 'repeatable', 'conflict', 'usable'],
   [['40003'], 'unavailable'],
@@ -141,5 +146,7 @@ export const LIBRARY_ERRORS: ReadonlyMap<string, string> = new Map([
 const LOST_STATEMENTS = ['prepared statement did not exist', 'prepared statement name is already in use'];
 /** The function of PostgreSQL that throws "cached plan must not change result type", with the code feature_not_supported. */
 const REVALIDATE = 'RevalidateCachedQuery';
+/** The functions of PostgreSQL that throw the error of a RAISE in PL/pgSQL, and of a row that a policy rejects. */
+const ROUTINES_OF_ROWS: readonly unknown[] = ['exec_stmt_raise', 'ExecWithCheckOptions'];
 /** System calls about the port of this process, not about the database. */
 const LISTENING = ['listen', 'bind'];
