@@ -108,8 +108,9 @@ export class BatchedInserts<Row> {
       if (row) return insertedOf<Row>(row, call);
       const record = recorded.get(call);
       if (record) return this.options.replay(record);
-      if (failure === 'key taken') return this.submit(call);
-      return this.alone.run(() => this.insertAlone(call, failure === 'waiting' ? this.insertRows : this.insertOrFail));
+      // Without any record, for example because a trigger changed the keys, the next batch would fail, too, and so on.
+      if (failure === 'key taken' && recorded.size > 0) return this.submit(call);
+      return this.alone.run(() => this.insertAlone(call, failure ? this.insertRows : this.insertOrFail));
     });
   }
 

@@ -114,7 +114,8 @@ describe('rows with values that exist', () => {
     for (const keyOf of [() => undefined, (index: number) => `restored ${String(index)}`]) {
       await first.query(`ALTER SEQUENCE clinic.invoices_id_seq RESTART WITH ${String(id - 1n)}`);
       const outcomes = await outcomesOf(times(3, (index) => clinic.invoice(`restored ${String(index)}`, keyOf(index))));
-      expect(outcomes).toEqual(['inserted', expect.stringContaining('"invoices_pkey"'), expect.stringContaining('"invoices_pkey"')]);
+      const taken = expect.stringContaining('"invoices_pkey"');
+      expect(outcomes.sort()).toEqual([taken, taken, 'inserted']);
       await first.query(`DELETE FROM clinic.invoices WHERE number LIKE 'restored%'`);
     }
   });

@@ -127,9 +127,9 @@ describe('runOnce', () => {
     expect(await lines.all()).toHaveLength(1);
   });
 
-  it('fails if the key cannot be stored', async () => {
+  it.each(['RETURN NULL', 'NEW.client_id := 9; RETURN NEW'])('fails if the key cannot be stored: %s', async (body) => {
     await lines.dataSource.query(`
-      CREATE FUNCTION shop.reject() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+      CREATE FUNCTION shop.reject() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN ${body}; END';
       CREATE TRIGGER reject BEFORE INSERT ON shop.order_line_keys FOR EACH ROW EXECUTE FUNCTION shop.reject()`);
     try {
       await expect(once({ command: 'send' }, insert)).rejects.toThrow('did not store a row of "shop"."order_line_keys"');

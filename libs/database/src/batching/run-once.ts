@@ -37,15 +37,19 @@ export function runOnce<Result>(
        ON CONFLICT (client_id, key) DO UPDATE SET request = stored.request RETURNING request AS record`,
       parameters,
     );
-    if (!claimed) throw new Error(`The database did not store a row of ${name}, for example because of a trigger.`);
+    if (!claimed) throw notStored(name);
     if (!isDeepStrictEqual(claimed.record, [])) return { result: recordedResult(claimed.record, request) as Result, replayed: true };
     const result = await command(manager);
     const recorded = recordOf(request, result);
-    await manager.query(`UPDATE ${name} SET request = $3 WHERE client_id = $1 AND key = $2`, [...parameters, recorded]);
+    const update = `UPDATE ${name} SET request = $3 WHERE client_id = $1 AND key = $2`;
+    const [, updated] = await manager.query<[unknown, number]>(update, [...parameters, recorded]);
+    if (updated === 0) throw notStored(name);
     return { result, replayed: false };
   };
   return alone(dataSource, `${name} ${String(key.clientId)} ${key.key}`, () => retryConflict(() => dataSource.transaction(runWithKey)));
 }
+
+const notStored = (table: string) => new Error(`The database did not store a row of ${table}, for example because of a trigger.`);
 
 const runningByKey = new WeakMap<DataSource, Map<string, Promise<unknown>>>();
 

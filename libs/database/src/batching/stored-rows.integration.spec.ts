@@ -25,7 +25,7 @@ beforeAll(async () => {
   plain = repositoryOf();
   publishing = repositoryOf({ publishes: OrderPlaced });
 });
-afterEach(() => database.query('DROP TRIGGER IF EXISTS probe ON shop.orders; TRUNCATE shop.orders, shop.order_keys, events.deliveries'));
+afterEach(() => database.query('DROP FUNCTION IF EXISTS shop.probe CASCADE; TRUNCATE shop.orders, shop.order_keys, events.deliveries'));
 afterAll(() => shop.close());
 
 function repositoryOf(options?: { publishes: typeof OrderPlaced | typeof OrderNamed }): BatchedRepository<OrderEntity> {
@@ -33,10 +33,10 @@ function repositoryOf(options?: { publishes: typeof OrderPlaced | typeof OrderNa
 }
 
 /** Creates a BEFORE INSERT trigger. */
-const trigger = (body: string) =>
+const trigger = (body: string, table = 'orders') =>
   database.query(`
     CREATE OR REPLACE FUNCTION shop.probe() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;
-    CREATE TRIGGER probe BEFORE INSERT ON shop.orders FOR EACH ROW EXECUTE FUNCTION shop.probe()`);
+    CREATE TRIGGER probe BEFORE INSERT ON shop.${table} FOR EACH ROW EXECUTE FUNCTION shop.probe()`);
 const anOrder = (customer = 'Ann') => ({ petId: 7n, customer, placedAt: new Date('2026-11-22T10:00:00.123Z'), note: null });
 const aKey = () => ({ clientId: 1n, key: String(++keys) });
 /** Inserts four rows in two statements: the first one alone. */
@@ -95,6 +95,13 @@ it('a repeated request gets the row that a trigger changed, and its request is c
   expect(first.result.customer).toBe('ANN');
   expect(await repositoryOf().add(anOrder('ann'), key)).toEqual({ ...first, replayed: true });
   await expect(repositoryOf().add(anOrder('ANN'), key)).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+});
+
+it('a repeated request fails if a trigger changed the key of the first one', async () => {
+  await trigger(`NEW.key := 'x' || NEW.key; RETURN NEW;`, 'order_keys');
+  const key = aKey();
+  await plain.add(anOrder(), key);
+  await expect(plain.add(anOrder(), key)).rejects.toMatchObject({ code: '23505' });
 });
 
 it('repositories of one entity with different events, keys or columns have their own statements on a connection', async () => {
