@@ -11,7 +11,7 @@ export type RolePurpose = keyof Privileges;
 /**
  * Returns the statements that grant a role the privileges of its purpose, and revoke all others in the schemas of all contexts. Run them
  * again after a migration to include new tables. They form one transaction, so a running service does not lose privileges in between.
- * They fail for owners, superusers, members of these, and names that are not a role, such as PUBLIC.
+ * They fail for owners, superusers, members of these, roles of PostgreSQL, and names that are not a role, such as PUBLIC.
  */
 export function grantStatements(persistence: readonly Persistence[], purpose: RolePurpose, role: string): string[] {
   const to = quoted(role);
@@ -40,12 +40,12 @@ BEGIN
   IF NOT FOUND THEN
     RAISE undefined_object USING MESSAGE = format('role "%s" does not exist', current_setting('animal_store.role'));
   END IF;
-  IF EXISTS (SELECT FROM pg_roles WHERE pg_has_role(target.oid, oid, 'MEMBER') AND (rolsuper OR oid IN (
+  IF target.rolname ~ '^pg_' OR EXISTS (SELECT FROM pg_roles WHERE pg_has_role(target.oid, oid, 'MEMBER') AND (rolsuper OR oid IN (
       SELECT datdba FROM pg_database WHERE datname = current_database()
       UNION SELECT relowner FROM pg_class WHERE oid = to_regclass('${MIGRATIONS_TABLE}')
       UNION SELECT unnest(ARRAY[nspowner, relowner]) FROM pg_namespace LEFT JOIN pg_class ON relnamespace = pg_namespace.oid
-        WHERE nspname IN (${schemas.map(escapeLiteral).join(', ')})))) THEN
-    RAISE 'the role % is, or is a member of, a superuser or an owner of the database or its tables: use another role', target.rolname;
+        WHERE nspname IN (${schemas.map(escapeLiteral).join(', ')}) UNION SELECT oid FROM pg_roles WHERE rolname ~ '^pg_.*_all_data$'))) THEN
+    RAISE 'the role % is, or is a member of, a superuser, an owner of the database or its tables, or a role of PostgreSQL: use another role', target.rolname;
   END IF;
 END $$`;
 }

@@ -161,15 +161,16 @@ describe('a database', () => {
 describe('grants', () => {
   /** Roles belong to the whole server, so the names are unique. */
   const suffix = randomBytes(6).toString('hex');
-  const [databaseOwner, owner, member, indirect, superuser] = [
+  const [databaseOwner, owner, member, indirect, superuser, writer] = [
     `database_${suffix}`,
     `owner_${suffix}`,
     `member_${suffix}`,
     `indirect_${suffix}`,
     `super_${suffix}`,
+    `writer_${suffix}`,
   ] as const;
   const odd = `odd "' \\ $$ ${suffix}`;
-  const roles = [databaseOwner, owner, member, indirect, superuser, odd].map((role) => `"${role.replaceAll('"', '""')}"`);
+  const roles = [databaseOwner, owner, member, indirect, superuser, writer, odd].map((role) => `"${role.replaceAll('"', '""')}"`);
   const persistence = [{ schema: `shop'"2"`, entities: [], migrations: [] }];
   let database: TestDatabase;
 
@@ -186,7 +187,7 @@ describe('grants', () => {
     await query(
       database.url,
       roles.map((role) => `CREATE ROLE ${role}`).join(';'),
-      `ALTER ROLE ${superuser} SUPERUSER; GRANT ${owner} TO ${member}; GRANT ${member} TO ${indirect};
+      `ALTER ROLE ${superuser} SUPERUSER; GRANT ${owner} TO ${member}; GRANT ${member} TO ${indirect}; GRANT pg_write_all_data TO ${writer};
      ALTER DATABASE ${new URL(database.url).pathname.slice(1)} OWNER TO ${databaseOwner};
      CREATE SCHEMA "shop'""2""";
      CREATE TABLE public.schema_migrations (id integer);
@@ -201,9 +202,9 @@ describe('grants', () => {
   });
 
   it.each([
-    ...[owner, databaseOwner, member, indirect, superuser].map((name) => [
+    ...[owner, databaseOwner, member, indirect, superuser, writer, 'pg_monitor'].map((name) => [
       name,
-      `the role ${name} is, or is a member of, a superuser or an owner of the database or its tables: use another role`,
+      `the role ${name} is, or is a member of, a superuser, an owner of the database or its tables, or a role of PostgreSQL: use another role`,
     ]),
     ['none', 'role name "none" is reserved'],
     ...['public', 'PUBLIC', 'current_user', owner.toUpperCase()].map((name) => [name, `role "${name}" does not exist`]),
