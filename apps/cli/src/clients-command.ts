@@ -11,8 +11,12 @@ export function addClientsCommand(program: Command, terminal: Terminal): void {
   const clients = program.command('clients').description('Manage clients, which own the API keys.');
   const ofClient = (name: string, description: string) =>
     clients.command(name).description(description).argument('<name>', 'the name of the client');
-  const change = (work: (clients: AccessUseCases['manageClients']) => Promise<Client>, text: string) =>
-    withAccess(terminal, async ({ manageClients }) => `The client ${(await work(manageClients)).name} ${text}.\n`);
+  /** Prints what the database has stored. */
+  const change = (work: (clients: AccessUseCases['manageClients']) => Promise<Client>, describe = describeState) =>
+    withAccess(terminal, async ({ manageClients }) => {
+      const client = await work(manageClients);
+      return `The client ${client.name} ${describe(client)}.\n`;
+    });
 
   jsonCommand(clients, 'list', 'List all clients.').action((options: JsonOption) =>
     withAccess(terminal, async ({ manageClients }) => {
@@ -23,11 +27,11 @@ export function addClientsCommand(program: Command, terminal: Terminal): void {
   );
 
   ofClient('disable', 'Disable a client. All processes of the service reject its keys within five seconds.').action((name: string) =>
-    change((manage) => manage.disable(name), 'is disabled'),
+    change((manage) => manage.disable(name)),
   );
 
   ofClient('enable', 'Enable a disabled client, so that its keys are accepted again.').action((name: string) =>
-    change((manage) => manage.enable(name), 'is enabled'),
+    change((manage) => manage.enable(name)),
   );
 
   ofClient('set-rate-limit', 'Set the rate limit of a client.')
@@ -35,6 +39,11 @@ export function addClientsCommand(program: Command, terminal: Terminal): void {
       text === 'default' ? null : parseLimit(text),
     )
     .action((name: string, limit: number | null) =>
-      change((manage) => manage.setRateLimit(name, limit), `has the rate limit ${String(limit ?? 'default')}`),
+      change(
+        (manage) => manage.setRateLimit(name, limit),
+        ({ rateLimit }) => `has the rate limit ${String(rateLimit ?? 'default')}`,
+      ),
     );
 }
+
+const describeState = ({ disabledAt }: Client): string => (disabledAt ? 'is disabled' : 'is enabled');

@@ -94,8 +94,7 @@ describe('animal-store migrate', () => {
     expect(await mayRead('pets.pets')).toBe(true);
     await grant('keys', role, '--apply');
     expect(await Promise.all(['pets.pets', 'access.clients'].map(mayRead))).toEqual([false, true]);
-    for (const name of ['nobody', 'public'])
-      expect(await grant('keys', name, '--apply')).toEqual({ exitCode: 1, stdout: '', stderr: `error: role "${name}" does not exist\n` });
+    expect(await grant('keys', 'public', '--apply')).toEqual({ exitCode: 1, stdout: '', stderr: 'error: role "public" does not exist\n' });
     await query(store.url, `DROP OWNED BY "${role}"; DROP ROLE "${role}"`);
   });
 });
@@ -211,11 +210,13 @@ describe('animal-store seed', () => {
     ]);
   });
 
-  it('adds all or none', async () => {
+  it('adds all or none, and says how many', async () => {
     await query(store.url, `ALTER TABLE pets.pets ADD CONSTRAINT no_rex CHECK (name NOT LIKE 'Rex %') NOT VALID`);
     const stderr = expect.stringMatching(/^error: .*"no_rex"\n$/);
     expect(await store.run('seed', '--count', '3500')).toEqual({ exitCode: 1, stdout: '', stderr });
-    await query(store.url, 'ALTER TABLE pets.pets DROP CONSTRAINT no_rex');
+    await query(store.url, 'ALTER TABLE pets.pets DROP CONSTRAINT no_rex', 'CREATE RULE none AS ON INSERT TO pets.pets DO INSTEAD NOTHING');
+    expect((await store.run('seed', '--count', '10')).stdout).toBe('Added 0 pets.\n');
+    await query(store.url, 'DROP RULE none ON pets.pets');
     expect(await query(store.url, 'SELECT FROM pets.pets')).toEqual([]);
   });
 });

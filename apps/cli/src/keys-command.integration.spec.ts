@@ -159,6 +159,10 @@ describe('animal-store clients', () => {
     expect((await store.run('keys', 'list')).stdout).toMatch(/^1 .* disabled$/m);
     expect((await store.run('keys', 'create', '--client', 'acme', '--if-none')).stdout).toContain('no key was created');
     expect((await runAs('dave', 'clients', 'enable', 'acme')).stdout).toBe('The client acme is enabled.\n');
+    await query(store.url, "CREATE FUNCTION access.keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN OLD; END'");
+    await query(store.url, 'CREATE TRIGGER keep BEFORE UPDATE ON access.clients FOR EACH ROW EXECUTE FUNCTION access.keep()');
+    expect((await store.run('clients', 'disable', 'acme')).stdout).toBe('The client acme is enabled.\n');
+    await query(store.url, 'DROP FUNCTION access.keep CASCADE');
     for (const [limit, rateLimit] of [
       ['0', 0],
       ['default', null],

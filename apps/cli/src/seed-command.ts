@@ -27,15 +27,16 @@ export function addSeedCommand(program: Command, terminal: Terminal): void {
     .requiredOption('--count <n>', 'number of animals', integerParser(1, MAX_COUNT))
     .option('--seed <n>', 'seed of the generator', integerParser(0, MAX_COUNT), 1)
     .action(async ({ count, seed }: Record<'count' | 'seed', number>) => {
-      await withDatabase(terminal, AS_OWNER, async (database, isLocal) => {
+      const added = await withDatabase(terminal, AS_OWNER, async (database, isLocal) => {
         if (isLocal) await migrateUp(database);
-        await database.transaction(async (manager) => {
+        const inserted = await database.transaction(async (manager) => {
           await manager.query('SELECT setseed($1)', [seed / MAX_COUNT]);
-          await manager.query(INSERT, [count, NAMES, KINDS]);
+          return manager.queryRunner?.query(INSERT, [count, NAMES, KINDS], true);
         });
         // Vacuums and updates the planner statistics now instead of waiting for autovacuum.
         await database.query('VACUUM (ANALYZE) pets.pets');
+        return inserted?.affected ?? 0;
       });
-      await terminal.stdout(`Added ${count.toLocaleString('en')} pets.\n`);
+      await terminal.stdout(`Added ${added.toLocaleString('en')} pets.\n`);
     });
 }

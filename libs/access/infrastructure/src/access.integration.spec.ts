@@ -259,8 +259,8 @@ describe('what a trigger', () => {
   afterEach(() => database.dataSource.query('DROP FUNCTION IF EXISTS access.probe CASCADE'));
   const notStored = 'The database did not store the change';
 
-  it('rejects is not reported as created', async () => {
-    await trigger('RETURN NULL;');
+  it.each(['clients', 'api_keys', 'audit_events'])('rejects in %s is not reported as created', async (table) => {
+    await trigger('RETURN NULL;', 'INSERT', table);
     await expect(manageApiKeys.create(input)).rejects.toThrow(notStored);
   });
 

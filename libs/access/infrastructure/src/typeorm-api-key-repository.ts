@@ -118,7 +118,8 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     const client = 'client' in subject ? subject.client : subject;
     const key = 'client' in subject ? { keyId: subject.id, keyPrefix: subject.prefix } : { keyId: null, keyPrefix: null };
     const event = { operator: this.operator, action, clientId: client.id, clientName: client.name, ...key, details };
-    await manager.insert(AuditEventEntity, event);
+    const { identifiers } = await manager.insert(AuditEventEntity, event);
+    stored(identifiers[0]);
   }
 }
 
