@@ -136,9 +136,11 @@ describe('the response', () => {
     expect(lines).toMatchObject([{ level: 50, requestId: 'r1', code: 'service_unavailable', err: { code: 'ECONNREFUSED' } }]);
   });
 
-  it('to a request that the service rejects asks for a retry, and no error is logged', () => {
+  it('to a request that the service rejects asks for a retry, and only its cause is logged', () => {
     expect(respondTo(new DomainError(SERVICE_UNAVAILABLE))).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
     expect(lines).toEqual([]);
+    respondTo(new DomainError(SERVICE_UNAVAILABLE, 'Not ready.', { cause: errorWith('ECONNREFUSED') }));
+    expect(lines).toMatchObject([{ msg: 'request failed', err: { message: 'Not ready.: lost' } }]);
   });
 });
 

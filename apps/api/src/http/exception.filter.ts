@@ -44,8 +44,8 @@ export class ApiExceptionFilter implements ExceptionFilter {
     if (help === undefined) reply.removeHeader('link');
     else reply.header('link', help);
     request.errorCode = body.code;
-    // Errors that were thrown on purpose only appear in the request's log line.
-    if (body.status >= 500 && error !== exception)
+    // Errors that were thrown on purpose, without a cause, only appear in the request's log line.
+    if (body.status >= 500 && (error !== exception || error.cause !== undefined))
       this.logger.error({ requestId: request.id, err: exception, code: body.code }, 'request failed');
     void reply
       .code(body.status)
