@@ -29,7 +29,7 @@ it.each([
   ['stock', 'Item', 'the singular "Item" must be in kebab-case'],
   ['apps', 'app', 'apps is a reserved name of the workspace'],
   ['information-schema', 'view', 'is a reserved name of the workspace'],
-  ['references', 'reference', 'references is a reserved name of the workspace'],
+  ['window', 'pane', 'window is reserved in PostgreSQL'],
   ['indexes', 'index', 'index is a reserved name of the workspace'],
   ['customers', 'client', 'client is a reserved name of the workspace'],
   ['pg-orders', 'pg-order', 'pg_orders is reserved in PostgreSQL'],

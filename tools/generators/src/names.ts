@@ -30,9 +30,21 @@ const KEBAB_CASE = /^[a-z]+(?:-[a-z]+)*$/;
 /** Leaves room for suffixes within PostgreSQL's 63 bytes. */
 const MAX_LENGTH = 40;
 
-/** Scopes of the workspace, schemas and tables of the platform, reserved words of PostgreSQL, ignored folders, the file of exports, and resources of the context access. */
+/** Scopes of the workspace, schemas and tables of the platform, ignored folders, the file of exports, and resources of the context access. */
 const RESERVED_NAMES =
-  /^(?:platform|apps|tools|public|information-schema|events|jobs|idempotency-keys|references|overlaps|dist|bundle|coverage|index|client|api-key)$/;
+  /^(?:platform|apps|tools|public|information-schema|events|jobs|idempotency-keys|dist|bundle|coverage|index|client|api-key)$/;
+
+/** Words that a statement of PostgreSQL must quote as the name of a schema: those with the category R or T in pg_get_keywords(). */
+const RESERVED_IN_SQL = new Set(
+  (
+    'all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column ' +
+    'concurrently constraint create cross current_catalog current_date current_role current_schema current_time current_timestamp ' +
+    'current_user default deferrable desc distinct do else end except false fetch for foreign freeze from full grant group having ilike ' +
+    'in initially inner intersect into is isnull join lateral leading left like limit localtime localtimestamp natural not notnull null ' +
+    'offset on only or order outer overlaps placing primary references returning right select session_user similar some symmetric ' +
+    'system_user table tablesample then to trailing true union unique user using variadic verbose when where window with'
+  ).split(' '),
+);
 
 const { SyntaxKind } = ts;
 const isReserved = (kind: ts.SyntaxKind) =>
@@ -77,7 +89,7 @@ function assertNotReserved(names: ContextNames): void {
   const rejection = (name: string, reason: string) =>
     new Error(`"${context}" cannot be the name of a context or resource: ${name} ${reason}`);
   for (const name of [context, file]) if (RESERVED_NAMES.test(name)) throw rejection(name, 'is a reserved name of the workspace');
-  if (schema.startsWith('pg_')) throw rejection(schema, 'is reserved in PostgreSQL');
+  if (schema.startsWith('pg_') || RESERVED_IN_SQL.has(schema)) throw rejection(schema, 'is reserved in PostgreSQL');
   for (const name of [variable, variables]) if (RESERVED_IN_TYPESCRIPT.has(name)) throw rejection(name, 'is a reserved word of TypeScript');
   for (const name of [Entity, Entities]) if (name in globalThis) throw rejection(name, 'is a global name');
   assertDistinct(context, names);
