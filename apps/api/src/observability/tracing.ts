@@ -75,8 +75,12 @@ export class Tracing {
     });
 
     fastify.addHook('onClose', async () => {
-      const exported = this.provider.shutdown().catch((error: unknown) => this.reportFailure(error));
-      await withDeadline(exported, LAST_EXPORT_TIMEOUT_MS);
+      const exported = this.provider.shutdown().then(
+        () => null,
+        (error: unknown) => error,
+      );
+      const failure = await withDeadline(exported, LAST_EXPORT_TIMEOUT_MS);
+      if (failure !== null) this.reportFailure(failure ?? new Error(`no answer in ${LAST_EXPORT_TIMEOUT_MS} ms`));
       context.disable();
       trace.disable();
     });
