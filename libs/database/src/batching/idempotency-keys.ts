@@ -1,7 +1,8 @@
 import { DomainError, IDEMPOTENCY_KEY_LIFETIME_HOURS, IDEMPOTENCY_KEY_REUSED } from '@animal-store/kernel';
+import { escapeIdentifier } from 'pg';
 import { Column, type DataSource, type EntityMetadata, PrimaryColumn } from 'typeorm';
 import type { KeyTable } from '../statements/insert-statements.js';
-import { qualifiedName, quoted } from '../statements/table.js';
+import { qualifiedName } from '../statements/table.js';
 
 /**
  * A stored idempotency key. A context extends it for a table in its own schema and names the column that holds the row's identifier:
@@ -33,7 +34,7 @@ export function isKeyTable({ target }: EntityMetadata): boolean {
 
 export function keyTableOf(metadata: EntityMetadata): KeyTable {
   const { databaseName = '' } = metadata.findColumnWithPropertyName('rowId') ?? {};
-  return { name: qualifiedName(metadata), rowId: quoted(databaseName) };
+  return { name: qualifiedName(metadata), rowId: escapeIdentifier(databaseName) };
 }
 
 /** A command is not repeated by a creation or by another command with its key. */

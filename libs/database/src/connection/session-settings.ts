@@ -1,4 +1,4 @@
-import type { Client } from 'pg';
+import { type Client, escapeIdentifier } from 'pg';
 
 /**
  * Start-up parameters: what reading and writing depend on, whatever the role, the database and the server set. Only objects of `pg_catalog`
@@ -58,7 +58,7 @@ export async function checkSession(client: Client, processId: number | null, opt
   if (settings['synchronous_commit'] === 'off') wrong.push(['synchronous_commit', 'on']);
   if (wrong.length === 0) return;
   const found = wrong.map(([name]) => `${name} = '${String(settings[name])}'`).join(', ');
-  const statements = wrong.map(([name, value]) => `ALTER ROLE "${role.replaceAll('"', '""')}" SET ${name} = '${value}';`).join(' ');
+  const statements = wrong.map(([name, value]) => `ALTER ROLE ${escapeIdentifier(role)} SET ${name} = '${value}';`).join(' ');
   throw new Error(`the session has ${found}: run ${statements} and restart the pooler`);
 }
 

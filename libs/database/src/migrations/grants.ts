@@ -1,7 +1,6 @@
-import { escapeLiteral } from 'pg';
+import { escapeIdentifier, escapeLiteral } from 'pg';
 import { MIGRATIONS_TABLE } from '../database.js';
 import type { Persistence, Privileges } from '../persistence.js';
-import { quoted } from '../statements/table.js';
 
 /** Ensures that type names refer to PostgreSQL's types, whatever the session's `search_path` is. */
 const NO_SEARCH_PATH = "SET LOCAL search_path = ''";
@@ -14,10 +13,10 @@ export type RolePurpose = keyof Privileges;
  * They fail for owners, superusers, members of these, roles of PostgreSQL, and names that are not a role, such as PUBLIC.
  */
 export function grantStatements(persistence: readonly Persistence[], purpose: RolePurpose, role: string): string[] {
-  const to = quoted(role);
+  const to = escapeIdentifier(role);
   const general = purpose === 'service' ? [`GRANT USAGE ON SCHEMA public TO ${to}`, `GRANT SELECT ON ${MIGRATIONS_TABLE} TO ${to}`] : [];
   const ofContexts = persistence.flatMap(({ schema, privileges = allRows(schema) }) => {
-    const name = quoted(schema);
+    const name = escapeIdentifier(schema);
     const granted = privileges[purpose] ?? [];
     return [
       ...['TABLES', 'SEQUENCES', 'ROUTINES'].map((kind) => `REVOKE ALL ON ALL ${kind} IN SCHEMA ${name} FROM ${to}`),
@@ -51,6 +50,6 @@ END $$`;
 }
 
 function allRows(schema: string): Privileges {
-  const all = quoted(schema);
+  const all = escapeIdentifier(schema);
   return { service: [`SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${all}`, `USAGE ON ALL SEQUENCES IN SCHEMA ${all}`] };
 }

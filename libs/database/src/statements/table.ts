@@ -1,4 +1,4 @@
-import { escapeLiteral } from 'pg';
+import { escapeIdentifier, escapeLiteral } from 'pg';
 import type { EntityMetadata } from 'typeorm';
 import type { Columns } from '../connection/statement.js';
 import { parseTime } from '../connection/value-types.js';
@@ -120,15 +120,11 @@ function columnsWith(applies: (column: ColumnMetadata) => unknown): (metadata: E
 }
 
 export function qualifiedName({ schema = 'public', tableName }: Pick<EntityMetadata, 'schema' | 'tableName'>): string {
-  return `${quoted(schema)}.${quoted(tableName)}`;
+  return `${escapeIdentifier(schema)}.${escapeIdentifier(tableName)}`;
 }
 
 export function names(columns: readonly Pick<Column, 'name'>[]): string {
   return columns.map(({ name }) => name).join(', ');
-}
-
-export function quoted(identifier: string): string {
-  return `"${identifier.replaceAll('"', '""')}"`;
 }
 
 function columnOf(column: ColumnMetadata, { name: entity, dataSource }: EntityMetadata): Column {
@@ -141,7 +137,7 @@ function columnOf(column: ColumnMetadata, { name: entity, dataSource }: EntityMe
   // A Date has milliseconds. A column with microseconds would never equal the value that was read from it.
   if (type === 'timestamp with time zone' && column.precision !== 3)
     throw new Error(`${entity}.${column.propertyName} must have \`precision: 3\`, and the type timestamptz(3) in its migration.`);
-  const name = quoted(column.databaseName);
+  const name = escapeIdentifier(column.databaseName);
   const member = (value: string) => escapeLiteral(`,${JSON.stringify(column.propertyName)}:${value}`);
   const json = columnType.json(name);
   const anyValue = `${member('')} || ${column.isNullable ? `coalesce((${json})::text, 'null')` : json}`;
@@ -170,8 +166,10 @@ export function uniqueColumnsOf({ uniques, indices, exclusions }: EntityMetadata
   const constraints = [...uniques, ...exclusions];
   if (constraints.length + indexes.length === 0 || constraints.some(({ deferrable }) => deferrable !== undefined)) return undefined;
   const names = [
-    ...[...uniques, ...indexes].flatMap(({ columns }) => columns.map(({ databaseName }) => quoted(databaseName))),
-    ...exclusions.flatMap(({ expression }) => expression.match(WORD) ?? []).map((word) => (word.startsWith('"') ? word : quoted(word))),
+    ...[...uniques, ...indexes].flatMap(({ columns }) => columns.map(({ databaseName }) => escapeIdentifier(databaseName))),
+    ...exclusions
+      .flatMap(({ expression }) => expression.match(WORD) ?? [])
+      .map((word) => (word.startsWith('"') ? word : escapeIdentifier(word))),
   ];
   const columns = names.flatMap((name) => table.columns.find((column) => column.name === name) ?? []);
   return [...new Set([...columns, table.id])];
