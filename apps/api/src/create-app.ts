@@ -4,7 +4,6 @@ import { type Clock, SystemClock } from '@animal-store/kernel';
 import { VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { OpenAPIObject } from '@nestjs/swagger';
 import { AppModule } from './app.module.js';
 import { JsonAdapter } from './http/json-adapter.js';
 import { HttpServer } from './http/http-server.js';
@@ -21,20 +20,7 @@ export interface AppOptions {
 }
 
 /** Creates the initialised app, for the service and all tests. It does not listen yet; `Database.open` connects it to PostgreSQL. */
-export async function createApp(options: AppOptions): Promise<NestFastifyApplication> {
-  const app = await compose(options);
-  await app.init();
-  await app.getHttpAdapter().getInstance().ready();
-  return app;
-}
-
-/** Returns the OpenAPI document of the app. Needs no database. */
-export async function describeApp(options: AppOptions): Promise<OpenAPIObject> {
-  const app = await compose({ ...options, logger: createLogger('silent') });
-  return app.get(OpenApiDocument).create();
-}
-
-async function compose({
+export async function createApp({
   config,
   contexts,
   clock = new SystemClock(),
@@ -53,5 +39,7 @@ async function compose({
   );
   app.enableVersioning({ type: VersioningType.URI });
   app.get(OpenApiDocument).describe(app);
+  await app.init();
+  await app.getHttpAdapter().getInstance().ready();
   return app;
 }

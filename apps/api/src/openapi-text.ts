@@ -1,10 +1,15 @@
 import { JsonText } from '@animal-store/kernel';
 import { contexts } from './registered-contexts.js';
-import { describeApp } from './create-app.js';
+import { createApp } from './create-app.js';
 import { readConfig } from './config/config.js';
+import { createLogger } from './observability/logger.js';
+import { OpenApiDocument } from './reference/reference.module.js';
 
-/** Returns the text of docs/openapi.json. */
+/** Returns the text of docs/openapi.json. Needs no database. */
 export async function createOpenApiText(env: NodeJS.ProcessEnv = {}): Promise<string> {
   const config = readConfig({ DATABASE_URL: 'postgres://unused', NODE_ENV: 'development', ...env }, contexts);
-  return `${JsonText.of(await describeApp({ config, contexts }), 2).text}\n`;
+  const app = await createApp({ config, contexts, logger: createLogger('silent') });
+  const document = app.get(OpenApiDocument).create();
+  await app.close();
+  return `${JsonText.of(document, 2).text}\n`;
 }
