@@ -11,7 +11,7 @@ import {
 } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
 import type { Observability } from '../observability/observability.js';
-import { identifyRequests, logRequests, measureRequests, requestIdOf } from '../observability/request-hooks.js';
+import { identifyRequests, observeResponses, requestIdOf } from '../observability/request-hooks.js';
 import { ShedRequests } from '../observability/shed-requests.js';
 import type { Config } from '../config/config.js';
 import { connectionOf, createNodeServer, Draining, endConnections } from './connection.js';
@@ -59,9 +59,8 @@ export class HttpServer {
     rejectMalformedRequests(server);
     // Before load shedding, because responses to OPTIONS are cheap and need no key.
     this.routes.respondToOptions(server, corsOrigins);
-    // These two run after the response, so they cover every request.
-    logRequests(server, logger, options.logRequestsSample);
-    measureRequests(server, metrics);
+    // Runs after the response, so it covers every request.
+    observeResponses(server, logger, metrics, options.logRequestsSample);
     // Reads the body, before the guards run.
     receiveBodies(server, shed);
     shedLoad(server, options, metrics, shed);

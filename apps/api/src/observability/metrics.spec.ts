@@ -3,7 +3,7 @@ import { fastify } from 'fastify';
 import { createLogger } from './logger.js';
 import { Metrics } from './metrics.js';
 import { startObservability } from './observability.js';
-import { measureRequests } from './request-hooks.js';
+import { observeResponses } from './request-hooks.js';
 import { ShedRequests } from './shed-requests.js';
 
 let metrics: Metrics;
@@ -27,7 +27,7 @@ it('the durations of requests are in seconds, by operation and status', async ()
   ];
   const server = fastify();
   let next = 0;
-  measureRequests(server, metrics);
+  observeResponses(server, createLogger('silent'), metrics, 1);
   server.get('/', (request, reply) => {
     const { operation, status, elapsedMs } = responses[next++] ?? {};
     request.operation = operation;

@@ -3,23 +3,17 @@ import { Counter } from 'prom-client';
 import type { Config } from '../config/config.js';
 import { requestIds, type ServiceLogger } from './logger.js';
 import { Metrics } from './metrics.js';
-import type { Tracing } from './tracing.js';
 
-/** Created before the container, which writes to the log while it starts and whose instances are traced. */
-export interface Observability {
-  readonly logger: ServiceLogger;
-  readonly metrics: Metrics;
-  /** Undefined if no collector is configured. */
-  readonly tracing: Tracing | undefined;
-  /** The `interceptor` of a Database. */
-  readonly interceptor: StatementInterceptor;
-}
+export type Observability = Awaited<ReturnType<typeof startObservability>>;
 
-/** Starts tracing if a collector is configured. Otherwise, the OpenTelemetry SDK is not loaded. */
+/**
+ * Creates what must exist before the container, which writes to the log while it starts and whose instances are traced. Without a collector,
+ * `tracing` is undefined, and the OpenTelemetry SDK is not loaded. `interceptor` is that of a Database.
+ */
 export async function startObservability(
   config: Pick<Config, 'logSql' | 'otelExporterOtlpEndpoint' | 'otelTracesSamplerArg'>,
   logger: ServiceLogger,
-): Promise<Observability> {
+) {
   const { otelExporterOtlpEndpoint: endpoint, otelTracesSamplerArg: sampledShare } = config;
   const metrics = new Metrics();
   new Counter({

@@ -4,7 +4,8 @@ import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
 import { createLogger } from './logger.js';
-import { createRequestLogger, identifyRequests, loggedPath, logRequests, requestIdOf } from './request-hooks.js';
+import { Metrics } from './metrics.js';
+import { createRequestLogger, identifyRequests, loggedPath, observeResponses, requestIdOf } from './request-hooks.js';
 
 async function linesOf(level: string, about: object = {}, { share = 1, statuses = [404] } = {}): Promise<string[]> {
   const lines: string[] = [];
@@ -13,7 +14,7 @@ async function linesOf(level: string, about: object = {}, { share = 1, statuses 
     Object.assign(request, about);
     done();
   });
-  logRequests(server, createLogger(level, { write: (line) => lines.push(line) }), share);
+  observeResponses(server, createLogger(level, { write: (line) => lines.push(line) }), new Metrics(), share);
   let sent = 0;
   server.get('/v1/pets/1', (_request, reply) => reply.code(statuses[sent++] ?? 500).send());
   while (sent < statuses.length) await server.inject('/v1/pets/1?secret=1');

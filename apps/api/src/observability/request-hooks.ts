@@ -37,19 +37,14 @@ export function identifyRequests(fastify: FastifyInstance): void {
   });
 }
 
-export function measureRequests(fastify: FastifyInstance, metrics: Metrics): void {
+/** Measures and logs responses after they have been sent. Logs all errors, and a random share of the others. */
+export function observeResponses(fastify: FastifyInstance, logger: ServiceLogger, metrics: Metrics, share: number): void {
+  const write = createRequestLogger(logger);
   fastify.decorateRequest('operation', undefined);
   fastify.decorateRequest('errorCode', undefined);
-  fastify.addHook('onResponse', ({ operation = 'none' }, reply, done) => {
-    metrics.requestDurations.observe({ operation, status: reply.statusCode }, reply.elapsedTime / 1000);
-    done();
-  });
-}
-
-/** Logs responses after they have been sent: all errors, and a random share of the others. */
-export function logRequests(fastify: FastifyInstance, logger: ServiceLogger, share = 1): void {
-  const write = createRequestLogger(logger);
   fastify.addHook('onResponse', (request, reply, done) => {
+    const { operation = 'none' } = request;
+    metrics.requestDurations.observe({ operation, status: reply.statusCode }, reply.elapsedTime / 1000);
     if (share === 1 || reply.statusCode >= 400 || Math.random() < share) write(request, reply);
     done();
   });
