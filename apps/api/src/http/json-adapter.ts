@@ -48,7 +48,8 @@ export class JsonAdapter extends FastifyAdapter {
     if (statusCode !== undefined) response.code(statusCode);
     // A JsonText gets the entity tag as a property: V8 frees the entries of a WeakMap only when it collects the old generation.
     response.representation = body instanceof JsonText ? body : JsonText.of(body);
-    return sendJson(response, response.representation.text);
+    // Without a serializer, Fastify would add a charset parameter (RFC 8259, section 11).
+    return response.header('content-type', 'application/json').serializer(identity).send(response.representation.text);
   }
 
   /** Counts bytes until the client has read them. */
@@ -72,8 +73,3 @@ function isBytes(body: object): boolean {
 }
 
 const identity = (text: unknown): string => text as string;
-
-/** Sends JSON text without a charset parameter (RFC 8259, section 11), which Fastify adds if there is no serializer. */
-function sendJson(reply: FastifyReply, text: string): FastifyReply {
-  return reply.header('content-type', 'application/json').serializer(identity).send(text);
-}

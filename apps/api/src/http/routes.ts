@@ -5,7 +5,7 @@ import { preflightHeaders } from './cors.js';
 
 /** The methods of each known path, for 405, OPTIONS and Allow. Fastify only reports whether method and path match together. */
 export class RouteTable {
-  private readonly methods = new Map<string, Set<string>>();
+  readonly methods = new Map<string, Set<string>>();
   private readonly router: Instance<FindMyWay.HTTPVersion.V1> = FindMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER });
 
   /** Call before any route is registered. */
@@ -40,11 +40,6 @@ export class RouteTable {
     // Nest does not match a route if a path parameter is empty.
     if (!found || Object.values(found.params).includes('')) return undefined;
     return [...(found.store as Set<string>), 'OPTIONS'].join(', ');
-  }
-
-  /** Returns every route as `[method, path pattern]`. */
-  entries(): [string, string][] {
-    return [...this.methods].flatMap(([url, methods]) => [...methods].map((method): [string, string] => [method, url]));
   }
 
   private add(method: string, url: string): void {

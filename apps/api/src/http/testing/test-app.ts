@@ -85,7 +85,7 @@ export async function startTestApp({
     app,
     url: `http://127.0.0.1:${String(port)}`,
     databaseUrl: database.url,
-    routes: app.get(RouteTable).entries(),
+    routes: [...app.get(RouteTable).methods].flatMap(([path, methods]) => [...methods].map((method): [string, string] => [method, path])),
     createKey: async (...scopes) => (await access.manageApiKeys.create({ clientName: 'spec', environment: 'test', scopes })).secret,
     close: async () => {
       await app.close();
