@@ -3,36 +3,24 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { sanitiseForTerminal } from '@animal-store/access-domain';
-import { Database, isDatabaseUnavailable, migrateUp } from '@animal-store/database';
+import { Database, isDatabaseUnavailable, migrateUp, withDeadline } from '@animal-store/database';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { collectDefaultMetrics } from 'prom-client';
 import { type Context, contexts as animalStore } from './registered-contexts.js';
 import { createApp } from './create-app.js';
 import { Draining } from './http/connection.js';
-import { withDeadline } from './observability/deadline.js';
 import { createLogger, type ServiceLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { startAdminServer } from './process/admin-server.js';
 import { describeIgnored } from './config/ignored-variables.js';
 import { CLOSE_TIMEOUT_MS, type Config, FINISH_TIMEOUT_MS, readConfig } from './config/config.js';
-import { explain, listenError, StartupError } from './config/startup-errors.js';
+import { explain, listening, StartupError } from './config/startup-errors.js';
 
 export { StartupError } from './config/startup-errors.js';
 
 const INITIAL_DELAY_MS = 100;
 const MAX_DELAY_MS = 1_000;
 const WARN_INTERVAL_MS = 60_000;
-
-export interface RunningService {
-  /** http://127.0.0.1:3000 */
-  readonly url: string;
-  /** Resolves when the database is connected for the first time, or when the service stops. Rejects if the settings must change first. */
-  readonly ready: Promise<void>;
-  /** Stops without a grace period: finishes pending requests, then closes the database connections. */
-  close(): Promise<void>;
-  /** Serves requests for DRAIN_SECONDS while not ready, then stops like `close`. */
-  drain(): Promise<void>;
-}
 
 /** Serves the contexts as the program of this process: stops on signals, and exits with code 1 if the service cannot start. */
 export async function run(contexts?: readonly Context[]): Promise<void> {
@@ -61,7 +49,7 @@ export async function start(env: NodeJS.ProcessEnv, contexts = animalStore): Pro
   const config = readConfig(env, contexts);
   const logger = createLogger(config.logLevel);
   for (const line of describeIgnored(env)) logger.warn(line);
-  const service = new Service(config, logger, contexts, await createApp({ config, logger, contexts }));
+  const service = new RunningService(config, logger, contexts, await createApp({ config, logger, contexts }));
   try {
     await service.listen();
   } catch (error) {
@@ -72,8 +60,10 @@ export async function start(env: NodeJS.ProcessEnv, contexts = animalStore): Pro
 }
 
 /** The methods are in the order in which they are called. */
-class Service implements RunningService {
+export class RunningService {
+  /** http://127.0.0.1:3000 */
   url = '';
+  /** Resolves when the database is connected for the first time, or when the service stops. Rejects if the settings must change first. */
   ready = Promise.resolve();
   private admin: Server | undefined;
   private readonly stopping = new AbortController();
@@ -96,19 +86,14 @@ class Service implements RunningService {
     // Fails if two have the same name.
     metrics.all();
     if (adminPort !== undefined) {
-      this.admin = await startAdminServer({ host: adminHost, port: adminPort }, async () => metrics.all().metrics()).catch(
-        (error: unknown) => {
-          throw listenError(error, 'ADMIN_HOST');
-        },
-      );
+      const server = startAdminServer({ host: adminHost, port: adminPort }, async () => metrics.all().metrics());
+      this.admin = await listening(server, 'ADMIN_HOST');
       this.logger.info({ host: adminHost, port: (this.admin.address() as AddressInfo).port }, 'serving metrics');
     }
     // Not with Nest's `listen`, which logs the error itself.
     const fastify = this.app.getHttpAdapter().getInstance();
     const address = { host, port, reusePort };
-    this.url = await fastify.listen(address).catch((error: unknown) => {
-      throw listenError(error, 'HOST');
-    });
+    this.url = await listening(fastify.listen(address), 'HOST');
     this.ready = this.connect();
     this.ready.catch(() => undefined);
   }
@@ -181,11 +166,13 @@ class Service implements RunningService {
     this.warnedAt = undefined;
   }
 
+  /** Stops without a grace period: finishes pending requests, then closes the database connections. */
   close(): Promise<void> {
     this.endOfGrace.abort();
     return (this.stopped ??= this.stop(0));
   }
 
+  /** Serves requests for DRAIN_SECONDS while not ready, then stops like `close`. */
   drain(): Promise<void> {
     return (this.stopped ??= this.stop(this.config.drainSeconds * 1000));
   }

@@ -3,7 +3,8 @@ export type * from './persistence.js';
 
 // connection: opens connections, and explains their errors.
 export { DatabaseClient } from './connection/database-client.js';
-export { formatServer, parseDatabaseUrl, readCertificates, readSecret, type SecretUrl, splitUrls } from './connection/database-url.js';
+export { withDeadline } from './connection/deadline.js';
+export { checkCertificates, formatServer, parseDatabaseUrl, readSecret, type SecretUrl, splitUrls } from './connection/database-url.js';
 export { isDatabaseUnavailable } from './connection/error-meaning.js';
 export { repeat, retryRead } from './connection/retry.js';
 export { durabilityRisk } from './connection/session-settings.js';

@@ -113,7 +113,7 @@ describe('readConfig', () => {
         [await fileWith(''), 'is empty'],
         ['/missing.pem', 'ENOENT'],
       ] as const)
-        expect(() => readConfig({ DATABASE_URL, [name]: file })).toThrow(new RegExp(`^${name} cannot be used: file: .*${reason}`));
+        expect(() => readConfig({ DATABASE_URL, [name]: file })).toThrow(new RegExp(`^${name} cannot be read: .*${reason}`));
     },
   );
 
@@ -121,7 +121,7 @@ describe('readConfig', () => {
     [{ DATABASE_REPLICA_URLS: 'postgres://db1/store,' }, 'DATABASE_REPLICA_URLS must be a postgres:// URL'],
     [
       { OTEL_EXPORTER_OTLP_CLIENT_KEY: '/dev/null' },
-      'OTEL_EXPORTER_OTLP_CLIENT_KEY cannot be read: it must be a file of at most 65536 bytes',
+      'OTEL_EXPORTER_OTLP_CLIENT_KEY cannot be read: /dev/null must be a file of at most 1048576 bytes',
     ],
     [{ DATABASE_REPLICA_URLS: 'postgres://db1/store,mysql://db2/store' }, 'DATABASE_REPLICA_URLS must be a postgres:// URL'],
     [
@@ -240,7 +240,7 @@ describe('readConfig', () => {
     [{ DATABASE_URL: 'localhost:5432' }, 'DATABASE_URL must be a postgres:// URL'],
     [
       { DATABASE_URL: `${DATABASE_URL}?sslmode=verify-full&sslrootcert=/none/ca.pem` },
-      "DATABASE_URL cannot be used: sslrootcert: ENOENT: no such file or directory, open '/none/ca.pem'",
+      "DATABASE_URL cannot be read: ENOENT: no such file or directory, open '/none/ca.pem'",
     ],
     [
       { DATABASE_URL_FILE: '/none/url', DATABASE_URL: undefined },
@@ -295,8 +295,8 @@ describe('readConfig', () => {
   it('rejects pipes, devices, folders, and empty and large files, without reading them', async () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
-    const rule = 'DATABASE_URL_FILE cannot be read: it must be a file of at most 65536 bytes';
-    for (const file of [pipe, '/dev/zero', folder, await fileWith('x'.repeat(65_537))]) {
+    for (const file of [pipe, '/dev/zero', folder, await fileWith('x'.repeat(1_048_577))]) {
+      const rule = `DATABASE_URL_FILE cannot be read: ${file} must be a file of at most 1048576 bytes`;
       expect(() => readConfig({ DATABASE_URL_FILE: file })).toThrow(new StartupError(rule));
     }
     const DATABASE_URL_FILE = await fileWith(' \n');

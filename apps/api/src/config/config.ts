@@ -1,4 +1,4 @@
-import { readCertificates, readSecret, type SecretUrl } from '@animal-store/database';
+import { checkCertificates, readSecret, type SecretUrl } from '@animal-store/database';
 import type { Context } from '@animal-store/http-kit';
 import { secret, type SettingsClass, type Variable, type Variables } from '@animal-store/kernel/settings';
 import { type CleanedEnv, customCleanEnv } from 'envalid';
@@ -10,6 +10,8 @@ export const FINISH_TIMEOUT_MS = 15_000;
 export const CLOSE_TIMEOUT_MS = 5_000;
 /** How long a probe waits for the database. Shorter than `readinessProbe.timeoutSeconds` of the Helm chart. */
 export const PROBE_TIMEOUT_MS = 2_000;
+
+const limit = valid.integer(1, 1_000_000);
 
 /** The environment variables of the platform. A variable such as DATABASE_POOL_SIZE is the member `databasePoolSize` of Config. */
 export const variables = {
@@ -27,10 +29,7 @@ export const variables = {
   DATABASE_STATEMENT_TIMEOUT_MS: valid.integer(
     0,
     60_000,
-  )({
-    default: 3_000,
-    desc: 'Maximum duration of a statement. 0 turns off the limit.',
-  }),
+  )({ default: 3_000, desc: 'Maximum duration of a statement. 0 turns off the limit.' }),
   CITUS: valid.flag({
     default: false,
     desc: 'Whether migrations distribute tables with the PostgreSQL extension Citus.',
@@ -66,17 +65,11 @@ export const variables = {
     desc: 'URL of the Redis server that counts requests for rate limits. By default, each process counts only its own requests.',
     example: 'redis://localhost:6379',
   }),
-  MAX_IN_FLIGHT: valid.integer(
-    1,
-    1_000_000,
-  )({
+  MAX_IN_FLIGHT: limit({
     default: 512,
     desc: 'Maximum number of requests in progress in one process. Further requests get a 503.',
   }),
-  MAX_CONNECTIONS: valid.integer(
-    1,
-    1_000_000,
-  )({
+  MAX_CONNECTIONS: limit({
     default: 10_000,
     desc: 'Maximum number of connections to one process. Further connections replace idle connections. If no connection is idle, they get a 503.',
   }),
@@ -158,20 +151,16 @@ export interface Config extends Omit<Settings, 'databaseUrl' | 'databaseReplicaU
  * @throws StartupError if two have the same name, or if a name is not valid
  */
 export function variablesOf(contexts: readonly Pick<Context, 'settings'>[]): Variables {
-  const all: Record<string, Variable> = { ...variables };
-  for (const settings of contexts.flatMap((context) => context.settings ?? []))
-    for (const [name, variable] of Object.entries(settings.variables)) {
+  const all: Record<string, Variable> = {};
+  for (const settings of [{ name: 'Config', variables }, ...contexts.flatMap((context) => context.settings ?? [])])
+    for (const [name, variable] of Object.entries<Variable>(settings.variables)) {
       if (name in all) throw new StartupError(`${settings.name} must not declare ${name}, because another declaration exists`);
       if (!/^[A-Z][A-Z0-9_]*(?<!_FILE)$/.test(name))
         throw new StartupError(`${settings.name} must declare ${name} in upper case and without _FILE at the end`);
       all[name] = variable;
+      if (variable.isSecret) all[`${name}_FILE`] = fileOf(name);
     }
-  const withFiles: Record<string, Variable> = {};
-  for (const [name, variable] of Object.entries(all)) {
-    withFiles[name] = variable;
-    if (variable.isSecret) withFiles[`${name}_FILE`] = fileOf(name);
-  }
-  return withFiles;
+  return all;
 }
 
 const fileOf = (name: string) =>
@@ -191,8 +180,7 @@ export function readConfig(env: NodeJS.ProcessEnv, contexts: readonly Pick<Conte
   const { files, problems } = readSecretFiles(env, given, all);
   for (const [name, file] of Object.entries(given)) {
     // Instead of a certificate that it cannot read, OpenTelemetry's SDK would trust any public CA.
-    if (/^OTEL_EXPORTER_OTLP_(?:TRACES_)?(?:CLIENT_)?CERTIFICATE$/.test(name))
-      attempt(problems, name, () => readCertificates('file', file));
+    if (/^OTEL_EXPORTER_OTLP_(?:TRACES_)?(?:CLIENT_)?CERTIFICATE$/.test(name)) attempt(problems, name, () => checkCertificates(file));
     // Without its key, the SDK would not send the certificate.
     if (/^OTEL_EXPORTER_OTLP_(?:TRACES_)?CLIENT_KEY$/.test(name)) attempt(problems, name, () => readSecret({ file }));
   }

@@ -11,9 +11,11 @@ export function assertUnique(what: string, all: readonly { readonly name: string
   if (duplicate) throw new StartupError(`Two ${what} have the name ${duplicate.name}.`);
 }
 
-export function listenError(error: unknown, variable: 'HOST' | 'ADMIN_HOST'): StartupError {
-  const { message } = error as Error;
-  return new StartupError(`${message}: set ${variable} and ${variable.replace('HOST', 'PORT')} to a free port of this machine.`);
+/** @throws StartupError if the address of the variables cannot be listened on */
+export function listening<Result>(attempt: Promise<Result>, variable: 'HOST' | 'ADMIN_HOST'): Promise<Result> {
+  return attempt.catch(({ message }: Error) => {
+    throw new StartupError(`${message}: set ${variable} and ${variable.replace('HOST', 'PORT')} to a free port of this machine.`);
+  });
 }
 
 /** Returns a StartupError for errors of the database or its settings, and other errors unchanged. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { StatementInterceptor } from '@animal-store/database';
+import { type StatementInterceptor, withDeadline } from '@animal-store/database';
 import { type Context, context, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { parseTraceParent, setGlobalErrorHandler } from '@opentelemetry/core';
@@ -8,7 +8,6 @@ import { defaultResource, detectResources, envDetector, resourceFromAttributes }
 import { BatchSpanProcessor, ParentBasedSampler, type Sampler, SamplingDecision, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { withDeadline } from './deadline.js';
 
 const LAST_EXPORT_TIMEOUT_MS = 2_000;
 

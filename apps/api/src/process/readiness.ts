@@ -1,9 +1,8 @@
-import { Database, pendingMigrations } from '@animal-store/database';
+import { Database, pendingMigrations, withDeadline } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
 import { Injectable } from '@nestjs/common';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import { Draining } from '../http/connection.js';
-import { withDeadline } from '../observability/deadline.js';
 import { Metrics } from '../observability/metrics.js';
 import { PROBE_TIMEOUT_MS } from '../config/config.js';
 

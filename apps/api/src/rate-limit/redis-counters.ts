@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readSecret, type SecretUrl } from '@animal-store/database';
+import { readSecret, type SecretUrl, withDeadline } from '@animal-store/database';
 import type { Logger } from 'pino';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
-import { withDeadline } from '../observability/deadline.js';
 import { type Counter, WINDOW_S } from './counter.js';
 
 /** Maximum time that a request waits for Redis. */

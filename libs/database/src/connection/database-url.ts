@@ -7,7 +7,8 @@ import { parse, toClientConfig } from 'pg-connection-string';
 export type SecretUrl = string | { readonly file: string; readonly index?: number };
 
 const SEPARATOR = /\s*,\s*(?=\w+:\/\/|$)/;
-const MAX_FILE_BYTES = 65_536;
+/** More than a bundle of all public CAs. */
+const MAX_FILE_BYTES = 1_048_576;
 
 const DATABASE_URL = /^(postgres(?:ql)?:\/\/[^/?#]*(?:\/([^/?#]*))?)(?:\?([^#]*))?$/;
 const CONTROL_CHARACTER = /\p{Cc}/u;
@@ -47,7 +48,7 @@ export function readSecret(url: SecretUrl): string {
     // A pipe would block, and would be empty when it is read again.
     const stats = statSync(file, { throwIfNoEntry: false });
     if (stats && (!stats.isFile() || stats.size > MAX_FILE_BYTES))
-      throw new Error(`it must be a file of at most ${String(MAX_FILE_BYTES)} bytes`);
+      throw new Error(`${file} must be a file of at most ${String(MAX_FILE_BYTES)} bytes`);
     // Also removes a byte order mark.
     text = readFileSync(file, 'utf8').trim();
     if (text === '') throw new Error(`${file} is empty`);
@@ -104,18 +105,14 @@ function percentDecode(text: string): string {
   }
 }
 
-/**
- * Reads the certificates of a file that a URL names. An empty text would mean that any public CA is trusted.
- * @throws Error whose message begins with "cannot", and names the file
- */
-export function readCertificates(parameter: string, file: string): string {
-  const text = readNonEmpty(parameter, file);
+/** @throws Error whose message begins with "cannot", and names the file, if it contains no certificates */
+export function checkCertificates(file: string): void {
+  const text = readSecret({ file });
   try {
     new X509Certificate(text);
   } catch {
-    throw new Error(`cannot be used: ${parameter}: ${file} contains no certificate`);
+    throw new Error(`cannot be read: ${file} contains no certificate`);
   }
-  return text;
 }
 
 /** Returns what precedes the parameters, the decoded path, and the parameters. Rejects what `pg-connection-string` reads in another way than libpq. */
@@ -143,21 +140,11 @@ function checkParameters(parameters: Readonly<Record<string, string>>): void {
   if (sslmode === 'verify-ca' && !sslrootcert) throw new Error('must have an sslrootcert with sslmode=verify-ca');
   if (timeout !== undefined && !/^-?[0-9]{1,7}$/.test(timeout)) throw new Error('must have a connect_timeout in whole seconds');
   if (port && !/^[0-9]+$/.test(port)) throw new Error(`must have a port from 1 to ${String(MAX_PORT)}`);
-  // Without a file, any public CA would be trusted.
-  if (sslrootcert !== undefined) readCertificates('sslrootcert', sslrootcert);
-  if (sslcert !== undefined) readCertificates('sslcert', sslcert);
-  if (sslkey !== undefined) readNonEmpty('sslkey', sslkey);
-}
-
-function readNonEmpty(parameter: string, file: string): string {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Error(`cannot be used: ${parameter}: ${(error as Error).message}`, { cause: error });
-  }
-  if (text.trim() === '') throw new Error(`cannot be used: ${parameter}: ${file} is empty`);
-  return text;
+  if ([sslrootcert, sslcert, sslkey].includes('')) throw new Error('must not have an empty sslrootcert, sslcert or sslkey');
+  // Without certificates, any public CA would be trusted.
+  if (sslrootcert !== undefined) checkCertificates(sslrootcert);
+  if (sslcert !== undefined) checkCertificates(sslcert);
+  if (sslkey !== undefined) readSecret({ file: sslkey });
 }
 
 function parseUrl(url: string): ClientConfig {

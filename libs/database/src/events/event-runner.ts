@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { QueryRunner } from 'typeorm';
 import type { Database } from '../database.js';
+import { withDeadline } from '../connection/deadline.js';
 import { repeat } from '../connection/retry.js';
 import { eventStatus, type SubscriptionStatus } from './event-status.js';
 import type { EventHandler } from '../persistence.js';
@@ -142,8 +143,12 @@ export class EventRunner {
       await runner.startTransaction();
       const transaction = await lockAttempt(client, event, LOCK_TIMEOUT_MS, handlerTimeoutMs);
       if (transaction !== undefined) {
-        const handled = transactions.run(runner.manager, () => handle(event.payload));
-        await limitTime(client, handlerTimeoutMs, handled);
+        const handled = transactions.run(runner.manager, () => handle(event.payload)).then(() => true);
+        if (!(await withDeadline(handled, handlerTimeoutMs))) {
+          // Nothing that the handler does later can take effect.
+          client.connection.stream.destroy();
+          throw new Error(`The handler did not end within ${String(handlerTimeoutMs)} ms.`);
+        }
         await endAttempt(client, event, transaction);
       }
       await runner.commitTransaction();
@@ -158,19 +163,5 @@ export class EventRunner {
   private async fail(event: StoredEvent, error: unknown, attempts: number): Promise<void> {
     const isParked = attempts >= this.options.maxAttempts && (await park(this.database, event, attempts, describeError(error)));
     this.observer.failed(event, error, isParked);
-  }
-}
-
-/** Closes the connection of a handler that is too slow, so that nothing it does later can take effect. */
-async function limitTime(client: PoolClient, timeoutMs: number, work: Promise<unknown>): Promise<void> {
-  const overdue = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    overdue.reject(new Error(`The handler did not end within ${String(timeoutMs)} ms.`));
-    client.connection.stream.destroy();
-  }, timeoutMs);
-  try {
-    await Promise.race([work, overdue.promise]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Pool, PoolClient } from 'pg';
 import { Batcher } from '../statements/batcher.js';
+import { withDeadline } from '../connection/deadline.js';
 import { isDatabaseUnavailable, isSessionUsable } from '../connection/error-meaning.js';
 import { PreparedStatement } from '../statements/prepared-statement.js';
 import { repeat } from '../connection/retry.js';
@@ -135,16 +136,8 @@ export class Replicas implements Executor {
 }
 
 /** Returns a connection that is up to date. Checks each connection, because there may be several replicas behind one address. */
-function connectUpToDate(pool: Pool, atLeast: Position): Promise<PoolClient> {
+async function connectUpToDate(pool: Pool, atLeast: Position): Promise<PoolClient> {
   let isLate = false;
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    // First lets the event loop read responses that have already arrived.
-    setImmediate(() => {
-      isLate = true;
-      late.reject(new Error(`the replica was not up to date within ${String(MAX_WAIT_MS)} ms`));
-    });
-  }, MAX_WAIT_MS);
   const connect = async () => {
     const client = await pool.connect();
     try {
@@ -161,9 +154,10 @@ function connectUpToDate(pool: Pool, atLeast: Position): Promise<PoolClient> {
       throw error;
     }
     client.release();
-    return late.promise;
+    return undefined;
   };
-  return Promise.race([connect(), late.promise]).finally(() => {
-    clearTimeout(timer);
-  });
+  const client = await withDeadline(connect(), MAX_WAIT_MS);
+  isLate = true;
+  if (!client) throw new Error(`the replica was not up to date within ${String(MAX_WAIT_MS)} ms`);
+  return client;
 }
