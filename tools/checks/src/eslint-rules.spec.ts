@@ -49,9 +49,8 @@ const VIOLATIONS: readonly (readonly [file: string, code: string, message: strin
   ['libs/pets/application/src/x.ts', library('kernel/settings'), 'must not import npm packages, Node.js modules or settings'],
   ['libs/kernel/src/x.ts', from('./settings/validators.js'), 'must not import npm packages, Node.js modules or settings'],
   ['libs/kernel/src/x.ts', load('node:fs'), 'must not use dynamic imports'],
-  ...['process', 'Buffer', 'global', 'setImmediate', 'clearImmediate'].map(
-    (name) => ['libs/pets/domain/src/x.ts', `export const x = ${name};\n`, 'must not use Node.js globals'] as const,
-  ),
+  ['libs/pets/domain/src/x.ts', 'export const x = process;\n', 'must not use Node.js globals'],
+  ['libs/pets/domain/src/x.ts', 'export const x = Buffer;\n', 'must not use Node.js globals'],
   ['libs/kernel/src/x.ts', 'export const x = /^(?:a+)+$/;\n', 'exponential backtracking'],
   ['apps/cli/src/x.ts', '// oxlint-disable-next-line no-var\nexport const x = 1;\n', "'oxlint-disable' comment"],
   ['libs/http-kit/src/x.ts', "import { Header } from '@nestjs/common';\nexport const x = Header('Link', '');\n", 'in lower case'],

@@ -29,6 +29,7 @@ it.each(files.filter(([path]) => /(?:\.json|\.js|\/README\.md)$/.test(path)))(
     if (path.endsWith('.md')) expect(linesOf(text)).toEqual(linesOf(own));
     else if (path.endsWith('.js')) expect(text).toBe(own);
     else expect(JSON.parse(own)).toMatchObject(withReferencesOf(JSON.parse(text) as Config, JSON.parse(own) as Config));
+    if (path.endsWith('/package.json')) expect(text).toContain(/\n {2}"exports": \{\n {4}"\.": \{[^]*?\}/.exec(own)?.[0]);
   },
 );
 

@@ -33,7 +33,7 @@ const free = (name: string): string => (existsSync(join(WORKSPACE, 'libs', name)
 async function generate(name: string, sharded?: boolean): Promise<Tree> {
   const tree = new FsTree(WORKSPACE, false);
   tree.write('docs/architecture.md', MAP);
-  await generateContext(tree, { name, singular: singularOf(name), ...(sharded && { sharded }) });
+  await generateContext(tree, { name, singular: singularOf(name), ...(sharded && { sharded, description: 'striped' }) });
   return tree;
 }
 
@@ -69,7 +69,7 @@ describe.each([
   [SINGLE, single],
   [DOUBLE, double],
 ])('nx g @animal-store/tools:context %s', (context, tree) => {
-  const { file: singular, Entity, Entities, variables } = namesOf(context);
+  const { file: singular, Entity, Entities, variables, CONSTANT } = namesOf(context);
   const changes = tree.listChanges();
   const pathsOf = (wanted: FileChange['type']) => changes.flatMap(({ type, path }) => (type === wanted ? path : []));
   const addedLines = (path: string) => {
@@ -91,35 +91,26 @@ describe.each([
       ].sort(),
     );
     expect(created.length).toBeLessThanOrEqual(MAX_FILES);
-    expect(created).toEqual(
-      expect.arrayContaining([
-        `apps/api/src/contexts/${context}.integration.spec.ts`,
-        `libs/client/src/${context}.ts`,
-        `libs/${context}/domain/src/${singular}.ts`,
-        `libs/${context}/http/src/${context}.controller.ts`,
-        `libs/${context}/infrastructure/src/${context}.integration.spec.ts`,
-        `libs/${context}/infrastructure/src/testing/${singular}-builder.ts`,
-      ]),
-    );
     expect(changes.flatMap((file) => (/<%|%>|__/.test(contentOf(file)) ? file.path : []))).toEqual([]);
   });
 
   it('creates a table of idempotency keys like that of pets, with the index by which old keys are removed', () => {
     const { schema, code } = namesOf(context);
-    const keyTable = (text = '') => text.slice(text.indexOf('CREATE TABLE', text.indexOf('// client_id')));
     const own = globSync(join(WORKSPACE, 'libs/pets/infrastructure/src/migrations/*-create-pets.ts')).map((path) =>
       readFileSync(path, 'utf8'),
     );
     const [migration = ''] = changes.filter(({ path }) => path.endsWith(`-create-${context}.ts`)).map(contentOf);
     const expected = keyTable(own[0]).replaceAll('pets.', `${schema}.`).replace('pet_id', `${code}_id`);
-    expect(expected).toContain('CREATE INDEX');
+    expect(expected).toContain('CREATEINDEX');
     expect(keyTable(migration)).toBe(expected);
+    expect(migration).toMatch(NAME);
   });
 
   it('keeps its tables on one server, unless asked', () => {
     const persistence = textOf(tree, `libs/${context}/infrastructure/src/${context}-persistence.ts`);
     expect(persistence).toContain(`schema: '${context.replaceAll('-', '_')}',\n  sharded: false,\n`);
     expect(textOf(zebras, persistenceFile)).not.toContain('sharded: false');
+    expect(textOf(zebras, 'docs/architecture.md')).toContain(`(../libs/${ZEBRAS}/README.md): striped\n`);
   });
 
   it('tags each library with its layer and the context', () => {
@@ -129,16 +120,19 @@ describe.each([
     }
   });
 
-  it('requires the scope for reading of each GET, and that for writing of the POST', () => {
-    expect(scopesOf(textOf(tree, `libs/${context}/http/src/${context}.controller.ts`))).toEqual([
-      ['Get', `${context}:read`],
-      ['Post', `${context}:write`],
-      ['Get', `${context}:read`],
+  it('requires the scope for reading of each GET, which can be revalidated, and that for writing of the POST', () => {
+    expect(operationsOf(textOf(tree, `libs/${context}/http/src/${context}.controller.ts`))).toEqual([
+      ['Get', `${context}:read`, '@Revalidated()'],
+      ['Post', `${context}:write`, '@Throws(IDEMPOTENCY_KEY_REUSED)'],
+      ['Get', `${context}:read`, `@Revalidated() @Throws(${CONSTANT}_NOT_FOUND)`],
     ]);
   });
 
-  it('exports its contract to other contexts', () => {
-    expect(textOf(tree, `libs/${context}/http/src/${context}.module.ts`)).toContain(`\n  exports: [${Entity}Catalogue],\n`);
+  it('provides and exports its contract to other contexts, and has the scopes that keys can have', () => {
+    const module = textOf(tree, `libs/${context}/http/src/${context}.module.ts`);
+    expect(module).toContain(`{ provide: ${Entity}Catalogue, useExisting: ${Entity}Repository },\n`);
+    expect(module).toContain(`\n  exports: [${Entity}Catalogue],\n`);
+    expect(module).toContain(`\n  scopes: ['${context}:read', '${context}:write'],\n`);
   });
 
   it('adds its import and its name to the app', () => {
@@ -202,9 +196,19 @@ describe.each([
   });
 });
 
-/** Method and scope of each operation of a controller. */
-const scopesOf = (controller: string) =>
-  [...controller.matchAll(/@(Get|Post)\(.*\)\n *@RequireScopes\('(.*)'\)/g)].map(([, ...operation]) => operation);
+/** Method, scope, and other decorators of each operation of a controller. */
+const operationsOf = (controller: string) =>
+  [...controller.matchAll(/@(Get|Post)\(.*\)\n *@RequireScopes\('(.*)'\)\n *(@[^]*?)\s+@ApiOperation/g)].map(([, ...operation]) =>
+    operation.map((part) => part.replaceAll(/\s+/g, ' ')),
+  );
+
+/** The part of a migration that creates the table of idempotency keys, without formatting. */
+const keyTable = (text = '') =>
+  text
+    .slice(text.indexOf('CREATE TABLE', text.indexOf('// client_id')))
+    .replaceAll(/\s/g, '')
+    .replaceAll(',)', ')');
+const NAME = /\n +name text NOT NULL CONSTRAINT \w+_name_check CHECK \(char_length\(name\) BETWEEN 1 AND 255\)\n/;
 
 it('the code of a context, its resource and migrations compiles, also with each keyword of TypeScript that is accepted as a name', () => {
   const isAccepted = (plural: string, singular: string) => {
@@ -252,17 +256,24 @@ describe('nx g @animal-store/tools:resource', () => {
     expect(persistence).toContain(`lists: [{ entity: HoofPrintEntity, filters: [['${variable}Id']] }]`);
     expect(persistence).toMatch(/migrations: \[Create\w+[0-9]{13}, AddStripes[0-9]{13}, CreateHoofPrints[0-9]{13}\],/);
     const [migration = ''] = zebras.children(`libs/${ZEBRAS}/infrastructure/src/migrations`).filter((path) => path.includes('hoof'));
-    const text = textOf(zebras, `libs/${ZEBRAS}/infrastructure/src/migrations/${migration}`);
+    const inInfrastructure = (path: string) => textOf(zebras, `libs/${ZEBRAS}/infrastructure/src/${path}`);
+    const text = inInfrastructure(`migrations/${migration}`);
     expect(text).toContain(`CONSTRAINT hoof_prints_${code}_id_fkey REFERENCES ${schema}.${schema},`);
     expect(text).toContain(`CREATE INDEX hoof_prints_${code}_id_id_idx ON ${schema}.hoof_prints (${code}_id, id)`);
-    const keys = 'hoof_print_idempotency_keys';
-    expect(text).toContain(`CREATE INDEX ${keys}_created_at_idx ON ${schema}.${keys} (created_at)`);
+    expect(text).toMatch(NAME);
+    const [ofParent = ''] = zebras.listChanges().flatMap((file) => (file.path.endsWith(`-create-${ZEBRAS}.ts`) ? contentOf(file) : []));
+    const keys = keyTable(ofParent).replaceAll('idempotency_keys', 'hoof_print_idempotency_keys').replace(`${code}_id`, 'hoof_print_id');
+    expect(keyTable(text)).toBe(keys);
+    expect(inInfrastructure('typeorm-hoof-print-repository.ts')).toContain(`{ hoof_prints_${code}_id_fkey: ${ZEBRA.CONSTANT}_NOT_FOUND }`);
+    expect(inInfrastructure('hoof-print.entity.ts')).toMatch(
+      new RegExp(`name: '${code}_id' \\}\\)\\n +${variable}Id![^]*name: 'hoof_print_id'`),
+    );
   });
 
   it('requires the scopes of its context', () => {
-    expect(scopesOf(textOf(zebras, `libs/${ZEBRAS}/http/src/hoof-prints.controller.ts`))).toEqual([
-      ['Get', `${ZEBRAS}:read`],
-      ['Post', `${ZEBRAS}:write`],
+    expect(operationsOf(textOf(zebras, `libs/${ZEBRAS}/http/src/hoof-prints.controller.ts`))).toEqual([
+      ['Get', `${ZEBRAS}:read`, `@Revalidated() @Throws(${ZEBRA.CONSTANT}_NOT_FOUND)`],
+      ['Post', `${ZEBRAS}:write`, `@Throws(${ZEBRA.CONSTANT}_NOT_FOUND, IDEMPOTENCY_KEY_REUSED)`],
     ]);
   });
 

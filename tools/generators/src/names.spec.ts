@@ -27,7 +27,9 @@ it.each([
   [`${'x'.repeat(40)}s`, 'x', 'must have at most 40 characters'],
   ['stock', 'stock', 'must differ from the plural'],
   ['stock', 'Item', 'the singular "Item" must be in kebab-case'],
-  ['apps', 'app', 'apps is a reserved name of the workspace'],
+  ...['apps', 'platform', 'tools', 'public', 'events', 'jobs', 'overlaps', 'dist', 'bundle', 'coverage'].map(
+    (name) => [name, 'app', `${name} is a reserved name of the workspace`] as const,
+  ),
   ['information-schema', 'view', 'is a reserved name of the workspace'],
   ['window', 'pane', 'window is reserved in PostgreSQL'],
   ['indexes', 'index', 'index is a reserved name of the workspace'],

@@ -139,6 +139,11 @@ describe('npm run postinstall', () => {
   });
 });
 
+it('tools/build.mjs fails if the compiler does', () => {
+  const { status } = spawnSync(process.execPath, [join(import.meta.dirname, '../../build.mjs'), 'missing'], { encoding: 'utf8' });
+  expect(status).toBe(1);
+});
+
 async function nextLine({ stdout }: ChildProcess): Promise<string> {
   return String((await once(stdout as NodeJS.ReadableStream & NodeJS.EventEmitter, 'data'))[0]);
 }

@@ -193,7 +193,7 @@ describe('runUntilStopped', () => {
     expect(await running).toEqual({ exitCode: 0, stdout: ['\n  Waiting for the database at 127.0.0.1:1.'], stderr: [] });
   });
 
-  it('stops PostgreSQL after the service, whose requests in progress need it', async () => {
+  it('stops PostgreSQL after the service, whose requests in progress need it, also if the terminal is closed', async () => {
     const calls = recordEnvironment();
     const running = run({ DATABASE_URL: 'any' }, () => ({
       url: 'http://localhost:3000',
@@ -204,7 +204,7 @@ describe('runUntilStopped', () => {
       },
     }));
     await waitFor(() => expect(console.log).toHaveBeenCalled());
-    process.emit('SIGINT', 'SIGINT');
+    process.emit('SIGHUP', 'SIGHUP');
     expect(await running).toMatchObject({ exitCode: 0 });
     expect(calls).toEqual(['service stops', 'service has stopped', 'PostgreSQL has stopped']);
   });

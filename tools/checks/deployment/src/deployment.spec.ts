@@ -44,10 +44,9 @@ describe('monitoring', () => {
   });
 
   it.each(alerts.map((rule) => [rule.alert, rule] as const))(
-    '%s links to its section, pages or creates a ticket, and has a unit test in which it fires',
-    (alert, { labels, annotations }) => {
+    '%s links to its section, and has a unit test in which it fires',
+    (alert, { annotations }) => {
       expect(annotations?.['runbook_url']).toMatch(new RegExp(`/docs/runbook\\.md#${alert.toLowerCase()}$`));
-      expect(['page', 'ticket']).toContain(labels?.['severity']);
       const ofAlert = tests.flatMap((test) => test.alert_rule_test).filter(({ alertname }) => alertname === alert);
       expect(ofAlert.some(({ exp_alerts }) => exp_alerts.length > 0)).toBe(true);
     },

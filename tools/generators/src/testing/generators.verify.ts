@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { promisify } from 'node:util';
+import { createTestDatabase } from '@animal-store/local-postgres/testing';
+import { ServiceProcess } from '@animal-store/test-kit/service-process';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { snakeCase } from '../names.js';
 import { expectSuccess, testChanges, WorkspaceCopy } from './workspace-copy.js';
@@ -163,66 +164,28 @@ describe('in a copy of the workspace', () => {
   });
 });
 
-describe('the first route, on the built service', () => {
-  let database: TestDatabase;
-  let service: ChildProcess;
-  let url: string;
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    service = spawn(process.execPath, [join(copy.folder, 'apps/api/bundle/main.js')], {
-      env: { PATH: process.env['PATH'], DATABASE_URL: database.url, PORT: '0', DRAIN_SECONDS: '0' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    url = await new Promise((resolve, reject) => {
-      service.on('exit', (code) => reject(new Error(`the service exited with ${String(code)}`)));
-      service.stdout?.setEncoding('utf8').on('data', (text: string) => {
-        const found = /"url":"([^"]+)"/.exec(text)?.[1];
-        if (found !== undefined) resolve(found);
-      });
-    });
-  }, TIMEOUT_MS);
-
-  afterAll(async () => {
-    if (service.exitCode === null) {
-      service.kill('SIGTERM');
-      await once(service, 'exit');
-    }
-    await database.drop();
-  });
-
-  async function keyFor(scope: string): Promise<string> {
-    const main = join(copy.folder, 'apps/cli/dist/main.js');
-    const child = spawn(process.execPath, [main, 'keys', 'create', '--client', scope, '--scope', scope, '--json'], {
-      env: { PATH: process.env['PATH'], DATABASE_URL: database.url },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let printed = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
-    await once(child, 'close');
-    return (JSON.parse(printed) as { key: string }).key;
-  }
-
+it('the first route, on the built service, has authentication, validation and the shape of errors', async () => {
+  const database = await createTestDatabase();
+  const env = { DATABASE_URL: database.url, DRAIN_SECONDS: '0' };
+  const service = await ServiceProcess.start(env, { command: [process.execPath, pathOf('apps/api/bundle/main.js')] });
+  const keyFor = async (scope: string) => {
+    const cli = ['keys', 'create', '--client', scope, '--scope', scope, '--json'];
+    const { stdout } = await promisify(execFile)(process.execPath, [pathOf('apps/cli/dist/main.js'), ...cli], { env });
+    return (JSON.parse(stdout) as { key: string }).key;
+  };
   const post = async (key: string | undefined, body: string) => {
-    const response = await fetch(`${url}/v1/orders`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...(key !== undefined && { Authorization: `Bearer ${key}` }) },
-      body,
-    });
+    const headers = { 'Content-Type': 'application/json', ...(key !== undefined && { Authorization: `Bearer ${key}` }) };
+    const response = await fetch(`${service.url}/v1/orders`, { method: 'POST', headers, body });
     return [response.status, await response.json()] as const;
   };
-
-  it('has authentication, validation and the shape of errors', async () => {
-    const [writer, otherKey] = [await keyFor('orders:write'), await keyFor('pets:write')];
-    const error = (status: number, code: string) => [status, { code, message: expect.stringMatching(/\S/), status }];
-    expect(await post(undefined, '{}')).toEqual(error(401, 'missing_api_key'));
-    expect(await post('wrong', '{}')).toEqual(error(401, 'invalid_api_key'));
-    expect(await post(otherKey, '{"name":"first"}')).toEqual(error(403, 'insufficient_scope'));
-    expect(await post(writer, '{"name":')).toEqual(error(400, 'malformed_json'));
-    expect(await post(writer, '{"name":7}')).toEqual([
-      400,
-      { code: 'invalid_request', message: expect.stringMatching(/^name must be a string/), status: 400 },
-    ]);
-    expect(await post(writer, '{"name":"first"}')).toEqual([201, { id: 1, name: 'first' }]);
-  });
+  const [writer, otherKey] = [await keyFor('orders:write'), await keyFor('pets:write')];
+  const error = (status: number, code: string, message = /\S/) => [status, { code, message: expect.stringMatching(message), status }];
+  expect(await post(undefined, '{}')).toEqual(error(401, 'missing_api_key'));
+  expect(await post('wrong', '{}')).toEqual(error(401, 'invalid_api_key'));
+  expect(await post(otherKey, '{"name":"first"}')).toEqual(error(403, 'insufficient_scope'));
+  expect(await post(writer, '{"name":')).toEqual(error(400, 'malformed_json'));
+  expect(await post(writer, '{"name":7}')).toEqual(error(400, 'invalid_request', /^name must be a string/));
+  expect(await post(writer, '{"name":"first"}')).toEqual([201, { id: 1, name: 'first' }]);
+  await service.stop();
+  await database.drop();
 });

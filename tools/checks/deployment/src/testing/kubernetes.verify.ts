@@ -58,16 +58,6 @@ it('passes secrets of contexts to the pods, but not to the migrations', () => {
   expect(JSON.stringify(find(manifests, 'Job'))).not.toContain('PAYMENTS_KEY');
 });
 
-it('migrates a PostgreSQL of its own after the installation, as its owner', () => {
-  const manifests = render(PRODUCTION);
-  const secret = { name: 'animal-store-postgres-app', items: [{ key: 'uri', path: 'migration-database-url' }] };
-  expect(find(manifests, 'Job')).toMatchObject({
-    metadata: { annotations: { 'helm.sh/hook': 'post-install,pre-upgrade' } },
-    ...withPod({ volumes: [{ projected: { sources: [{ secret }] } }] }),
-  });
-  expect(find(manifests, 'Cluster')).toMatchObject({ metadata: { annotations: { 'helm.sh/resource-policy': 'keep' } } });
-});
-
 it('merges podSpec, containerSpec and overrides: a value replaces, null removes, and 0 is a value', () => {
   const manifests = render([
     ...['--set', 'commonLabels.team=store,podSpec.hostNetwork=true,podSpec.enableServiceLinks=null,containerSpec.tty=true'],
