@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client, type PoolClient } from 'pg';
+import { Client } from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { Database, type DatabaseOptions, pendingMigrations } from './database.js';
 import { isDatabaseUnavailable } from './connection/error-meaning.js';
@@ -50,10 +50,6 @@ const failure = async (promise: Promise<unknown>) =>
     () => undefined,
     (error: unknown) => error,
   );
-const terminate = (dataSource: Database) =>
-  admin
-    .query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()', [])
-    .then(() => dataSource);
 
 describe('a statement', () => {
   it('without a response is abandoned 1 s after its timeout, with its connection', async () => {
@@ -79,16 +75,6 @@ describe('a connection', () => {
     expect(isDatabaseUnavailable(error)).toBe(true);
     taken.release();
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
-  });
-
-  it('that is lost while checked out and idle crashes neither the process nor the pool', async () => {
-    const dataSource = await open({ poolSize: 1 });
-    const taken: PoolClient = await dataSource.pool.connect();
-    const lost = new Promise((resolve) => taken.once('end', resolve));
-    await terminate(dataSource);
-    await lost;
-    taken.release();
-    expect((await dataSource.pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });
 });
 

@@ -108,7 +108,7 @@ function rejectMalformedRequests(fastify: FastifyInstance): void {
 }
 
 const LAG_SAMPLE_MS = 100;
-const PROBE = /^\/health\/(?:live|ready)(?:\?|$)/;
+const PROBE = /^(?:GET|HEAD) \/health\/(?:live|ready)(?:\?|$)/;
 
 /** Maximum number of requests of one connection whose responses have not been handed to the operating system. Further requests are shed. */
 const MAX_PIPELINED = 64;
@@ -142,7 +142,7 @@ function shedLoad(
   };
 
   /** Returns why the request is shed. */
-  const admit = ({ raw, url }: FastifyRequest, reply: FastifyReply): string | undefined => {
+  const admit = ({ raw, url, method }: FastifyRequest, reply: FastifyReply): string | undefined => {
     const connection = connectionOf(raw.socket);
     // If there are too many responses that no client reads, requests do not wait for their turn on a connection.
     if (connection.pending > MAX_PIPELINED || (connection.pending > 1 && unsent > 2 * maxInFlight)) {
@@ -150,7 +150,7 @@ function shedLoad(
       return 'pipelined';
     }
     // So that a busy process is not restarted.
-    if (url.startsWith('/health/') && PROBE.test(url)) return undefined;
+    if (url.startsWith('/health/') && PROBE.test(`${method} ${url}`)) return undefined;
     if (inFlight >= maxInFlight) return 'in_flight';
     if (lagMs > maxEventLoopLagMs) return 'event_loop_lag';
     inFlight++;

@@ -77,12 +77,13 @@ describe('load shedding', () => {
       await expectShed(ofDeprecated);
       for (const path of ['/health/live', '/health/ready?x']) expect((await fetch(service.url + path)).status).toBe(200);
       for (const path of ['/health/other', '/health/live/x']) await expectShed(await fetch(service.url + path));
+      await expectShed(await fetch(`${service.url}/health/live`, { method: 'POST' }));
       await release();
       for (const response of await Promise.all(accepted)) expect([response.status, await response.json()]).toEqual([200, pets]);
       const after = await list();
       expect([after.status, await after.json()]).toEqual([200, pets]);
       expect(await inFlight()).toBe(0);
-      expect(await shedInFlight()).toBe(shedBefore + 4);
+      expect(await shedInFlight()).toBe(shedBefore + 5);
     });
 
     it('does not count health probes, which wait for one query', async () => {

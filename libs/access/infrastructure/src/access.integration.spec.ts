@@ -141,6 +141,10 @@ it('the last use is recorded at most once a minute', async () => {
   expect([await lastUse(1000), await lastUse(60_999), await lastUse(500), await lastUse(61_000)]).toEqual([1000, 1000, 1000, 61_000]);
   // The clock was an hour ahead, and was corrected.
   expect(await lastUse(-HOUR)).toBe(-HOUR);
+  await database.dataSource.transaction(async (manager) => {
+    await manager.query('SELECT FROM access.api_keys FOR UPDATE');
+    expect(await lastUse(HOUR)).toBe(-HOUR);
+  });
 });
 
 describe('a client', () => {

@@ -45,14 +45,16 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     return hashes.map((each) => keys.get(each));
   }
 
+  /** In the background, so it must not wait for a lock with a connection of the pool. */
   async recordUse(id: bigint, at: Date): Promise<void> {
-    const times = { before: new Date(at.getTime() - MINUTE_MS), after: new Date(at.getTime() + MINUTE_MS) };
-    await this.dataSource
-      .createQueryBuilder()
-      .update(ApiKeyEntity)
-      .set({ lastUsedAt: at })
-      .where('id = :id AND (last_used_at IS NULL OR last_used_at <= :before OR last_used_at >= :after)', { id, ...times })
-      .execute();
+    const [before, after] = [new Date(at.getTime() - MINUTE_MS), new Date(at.getTime() + MINUTE_MS)];
+    await this.dataSource.query(
+      `UPDATE access.api_keys SET last_used_at = $2 WHERE id = (
+         SELECT id FROM access.api_keys WHERE id = $1 AND (last_used_at IS NULL OR last_used_at <= $3 OR last_used_at >= $4)
+         FOR NO KEY UPDATE SKIP LOCKED
+       )`,
+      [id, at, before, after],
+    );
   }
 
   list(clientName?: string): Promise<ApiKey[]> {

@@ -1,7 +1,9 @@
 import { DomainError, IDEMPOTENCY_KEY_LIFETIME_HOURS, IDEMPOTENCY_KEY_REUSED } from '@animal-store/kernel';
 import { escapeIdentifier } from 'pg';
 import { Column, type DataSource, type EntityMetadata, PrimaryColumn } from 'typeorm';
+import { Database } from '../database.js';
 import type { KeyTable } from '../statements/insert-statements.js';
+import { shardingOf } from '../statements/sharding.js';
 import { qualifiedName } from '../statements/table.js';
 
 /**
@@ -50,15 +52,17 @@ const BATCH_SIZE = 10_000;
  * two could deadlock on the same keys, and Citus does not support SKIP LOCKED.
  */
 export class ExpireIdempotencyKeys {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(readonly dataSource: DataSource) {}
 
   async execute(): Promise<number> {
     let total = 0;
-    for (const { name } of this.dataSource.entityMetadatas.filter(isKeyTable).map(keyTableOf)) {
+    for (const metadata of this.dataSource.entityMetadatas.filter(isKeyTable)) {
+      const { name } = keyTableOf(metadata);
+      const { setsLockTimeout } = shardingOf(metadata, Database.of(this).settings);
       let deleted: number;
       do {
         [, deleted] = await this.dataSource.query<[unknown, number]>(
-          `DELETE FROM ${name} WHERE created_at <= (SELECT max(created_at) FROM (
+          `DELETE FROM ${name} WHERE ${setsLockTimeout} AND created_at <= (SELECT max(created_at) FROM (
              SELECT created_at FROM ${name} WHERE created_at < now() - make_interval(hours => $1) ORDER BY created_at LIMIT $2
            ) AS oldest)`,
           [IDEMPOTENCY_KEY_LIFETIME_HOURS, BATCH_SIZE],

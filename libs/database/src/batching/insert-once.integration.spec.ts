@@ -89,6 +89,10 @@ describe('with a key, add', () => {
     await lines.dataSource.query(
       `INSERT INTO shop.order_line_keys (client_id, key, line_id, request, created_at) VALUES (1, 'young', 1, '{}', now() - interval '23 hours 59 minutes')`,
     );
+    await lines.dataSource.transaction(async (manager) => {
+      await manager.query('SELECT FROM shop.order_line_keys FOR UPDATE');
+      await expect(new ExpireIdempotencyKeys(lines.dataSource).execute()).rejects.toMatchObject({ code: '55P03' });
+    });
     // A statement per 10,000 keys: 500 keys per statement were slower than 50,000 creations per second.
     const query = jest.spyOn(lines.dataSource, 'query');
     expect(await new ExpireIdempotencyKeys(lines.dataSource).execute()).toBe(25_000);

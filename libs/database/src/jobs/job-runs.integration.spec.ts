@@ -141,6 +141,15 @@ it('the lock holds neither a snapshot nor a transaction id, and no timeout of id
   await waitFor(async () => expect(await readLock()).toEqual([]));
 });
 
+it('a row that another transaction locks is not awaited with a connection of the pool', async () => {
+  await runJob(one, job, succeed);
+  await age(HOUR);
+  await other.transaction(async (manager) => {
+    await manager.query('SELECT FROM jobs.runs FOR UPDATE');
+    await expect(runJob(one, job, succeed)).rejects.toMatchObject({ code: '55P03' });
+  });
+});
+
 it('the lock is released when the connection of its process is lost', async () => {
   const run = startRun(one);
   await run.started;

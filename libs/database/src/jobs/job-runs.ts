@@ -2,6 +2,7 @@ import type { Database } from '../database.js';
 import { CreateJobRuns1763683560000 } from './1763683560000-create-job-runs.js';
 import { withOwnConnection } from '../connection/database-client.js';
 import type { Persistence } from '../persistence.js';
+import { SETS_LOCK_TIMEOUT } from '../statements/sharding.js';
 
 /** First key of the advisory locks of jobs; the second one is a hash of the name. The number is arbitrary but must be unique. */
 const JOB_LOCKS = 730_294_756;
@@ -57,13 +58,13 @@ export async function runJob({ pool, settings }: Database, { name, every }: Job,
     if (rows.length === 0) return false;
     // No row is written if another process has just run the job.
     const started = await pool.query(
-      `INSERT INTO jobs.runs AS run (name, started_at) VALUES ($1, now())
+      `INSERT INTO jobs.runs AS run (name, started_at) SELECT $1, now() WHERE ${SETS_LOCK_TIMEOUT}
        ON CONFLICT (name) DO UPDATE SET started_at = now()
          WHERE run.started_at <= now() - $2 * interval '1 ms' OR run.started_at > now() + $2 * interval '1 ms'`,
       [name, every],
     );
     if (started.rowCount === 0) return false;
-    if (await work()) await pool.query('UPDATE jobs.runs SET succeeded_at = now() WHERE name = $1', [name]);
+    if (await work()) await pool.query(`UPDATE jobs.runs SET succeeded_at = now() WHERE name = $1 AND ${SETS_LOCK_TIMEOUT}`, [name]);
     return true;
   });
 }

@@ -21,7 +21,7 @@ export interface Sharding {
   readonly endOfLookup: string;
   /** Whether a row that is inserted alone has its own statement, and unique values are checked before. */
   readonly insertsOne: boolean;
-  /** A condition that is always true. Sets the time that an insert waits for locks of other transactions. */
+  /** `SETS_LOCK_TIMEOUT`, if the database supports that. */
   readonly setsLockTimeout: string;
   /** A condition that skips keys that exist. Without it, they fail the insert. */
   unlessRecorded(keys: KeyTable): string;
@@ -41,13 +41,15 @@ export const hiddenArrays = (types: readonly string[]): string =>
 
 /** Less than PostgreSQL's deadlock_timeout, so that batches that wait for each other end before. */
 const LOCK_TIMEOUT_MS = 100;
+/** A condition that is always true. Limits how long its statement, and with it a connection of the pool, waits for locks. */
+export const SETS_LOCK_TIMEOUT = `(SELECT set_config('lock_timeout', '${String(LOCK_TIMEOUT_MS)}', true)) IS NOT NULL`;
 
 const ONE_SERVER: Sharding = {
   ids: '(SELECT $1::bigint[])::bigint[]',
   // Prevents a plan that scans the whole table.
   endOfLookup: ' OFFSET 0',
   insertsOne: true,
-  setsLockTimeout: `(SELECT set_config('lock_timeout', '${String(LOCK_TIMEOUT_MS)}', true)) IS NOT NULL`,
+  setsLockTimeout: SETS_LOCK_TIMEOUT,
   // OFFSET 0 prevents a plan that scans the whole table.
   unlessRecorded: ({ name }) => ` AND NOT EXISTS (SELECT FROM ${name} WHERE client_id = input_client AND key = input_key OFFSET 0)`,
   tableOf: (name) => name,

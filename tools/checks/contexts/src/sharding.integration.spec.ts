@@ -29,7 +29,7 @@ let sent: ReadonlySet<string>;
 let shards: ShardColumns;
 let shardsOfPets: ShardColumns;
 
-const NOTES_USE = /UPDATE "access"\."api_keys" SET "last_used_at"/;
+const NOTES_USE = /UPDATE access\.api_keys SET last_used_at/;
 
 /** Returns a quoted name as PostgreSQL displays it. */
 const shown = (name: string) => name.replaceAll(/"([a-z_][a-z0-9_]*)"/g, '$1');
