@@ -204,7 +204,7 @@ describe('a replica', () => {
     expect(one.discarded).toBe(1);
   });
 
-  it.each(['22003', '42703'])(
+  it.each(['22003', '42601'])(
     'that rejects a statement as wrong (%s) is not excluded, and the primary executes the statement',
     async (code) => {
       create(one);
@@ -249,9 +249,9 @@ describe('a primary that', () => {
 
   it('cannot tell its position for another reason serves lists, and the replicas are excluded', async () => {
     await probed();
-    lose(withCode('42883'));
+    lose(withCode('0A000'));
     expect(await list()).toBe('primary');
-    await waitFor(() => expect(problems()).toEqual({ one: '42883', other: '42883' }));
+    await waitFor(() => expect(problems()).toEqual({ one: '0A000', other: '0A000' }));
   });
 });
 
