@@ -90,10 +90,10 @@ export async function withoutLockTimeout(queryRunner: QueryRunner, work: () => P
  * `statement` is an UPDATE or DELETE with `id BETWEEN $1 AND $2`.
  */
 export async function changeInRanges(queryRunner: QueryRunner, table: string, statement: string): Promise<void> {
-  let previous = -(2n ** 63n);
+  let previous: bigint | null = null;
   for (;;) {
     const [range] = (await queryRunner.query(
-      `SELECT min(id) AS first, max(id) AS last FROM (SELECT id FROM ${table} WHERE id > $1 ORDER BY id LIMIT ${String(RANGE_ROWS)}) AS rows`,
+      `SELECT min(id) AS first, max(id) AS last FROM (SELECT id FROM ${table} WHERE $1::bigint IS NULL OR id > $1 ORDER BY id LIMIT ${String(RANGE_ROWS)}) AS rows`,
       [previous],
     )) as { first: bigint | null; last: bigint | null }[];
     if (!range || range.last === null) return;

@@ -18,6 +18,7 @@ import {
   PrimaryColumn,
   PrimaryGeneratedColumn,
   TableInheritance,
+  Tree,
   Unique,
   UpdateDateColumn,
   VersionColumn,
@@ -90,6 +91,10 @@ class ParentEntity extends IdentifiedEntity {}
 
 @ChildEntity()
 class ChildOfParentEntity extends ParentEntity {}
+
+@Entity()
+@Tree('closure-table')
+class TreeEntity extends IdentifiedEntity {}
 
 /** Returns an entity with a property `value`. */
 function entityWith(...decorators: ((target: object, property: string) => void)[]): new () => object {
@@ -185,6 +190,7 @@ beforeAll(async () => {
     LongNameEntity,
     ParentEntity,
     ChildOfParentEntity,
+    TreeEntity,
     TimeEntity,
     ...[BookedRoomEntity, DeferredRoomEntity, DeferredExclusionEntity, FreeRoomEntity],
     ...VALUES.map(([, entity]) => entity),
@@ -213,6 +219,7 @@ describe('an entity of BatchedRepository', () => {
     [OrderedEntity, 'OrderedEntity.value: BatchedRepository does not support an order of the entity.'],
     [LongNameEntity, `LongNameEntity.${LONG_NAME}: BatchedRepository does not support a name of more than 56 bytes.`],
     [ParentEntity, 'ParentEntity.kind: BatchedRepository does not support inheritance.'],
+    [TreeEntity, 'TreeEntity.closure-table: BatchedRepository does not support trees.'],
     [ChildOfParentEntity, 'ChildOfParentEntity.kind: BatchedRepository does not support inheritance.'],
   ])('is rejected by name if its columns are not supported: %p', (entity, message) => {
     expect(() => new Table(metadataOf(entity))).toThrow(new Error(message));

@@ -107,7 +107,7 @@ const UNSUPPORTED: Readonly<Record<string, (metadata: EntityMetadata) => readonl
   'columns that are not inserted or selected': columnsWith((column) => !column.isInsert || !column.isSelect),
   defaults: columnsWith((column) => column.default !== undefined),
   'relations without a column of their own': columnsWith((column) => column.isVirtual),
-  trees: columnsWith((column) => column.isTreeLevel || column.isMaterializedPath || column.isNestedSetLeft || column.isNestedSetRight),
+  trees: ({ treeType }) => (treeType ? [treeType] : []),
   listeners: ({ listeners }) => listeners.map(({ propertyName }) => propertyName),
   'an order of the entity': ({ orderBy }) => Object.keys(orderBy ?? {}),
   // PostgreSQL shortens it in the name of the sequence of the identifier.
