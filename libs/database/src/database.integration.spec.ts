@@ -41,7 +41,8 @@ describe('a Database', () => {
     async (_when, options, timeoutMs) => {
       const database = create({ replicaUrls: ['postgres://a/x'], ...options });
       const [{ pool }] = (database.replicas as unknown as { readonly replicas: readonly [{ readonly pool: DatabasePool }] }).replicas;
-      expect(pool.options).toMatchObject({ query_timeout: timeoutMs });
+      // The set-up of Jest sets PGCONNECT_TIMEOUT to 60.
+      expect(pool.options).toMatchObject({ query_timeout: timeoutMs, connectionTimeoutMillis: 60_000 });
       await database.close();
       expect(pool.ended).toBe(true);
     },
@@ -61,6 +62,7 @@ it.each([
 
 describe('an interceptor', () => {
   const ECHO = new PreparedStatement('echo', 'SELECT value FROM unnest($1::text[]) AS given (value)', ([value]: [string]) => value);
+  const PICK = new PreparedStatement('pick', 'SELECT $1::text', ([value]: [string]) => value);
   const echoed = { name: 'echo', batchSize: 2, text: ECHO.text, values: ['{"a","b"}'] };
 
   let database: TestDatabase;
@@ -86,7 +88,8 @@ describe('an interceptor', () => {
   it('runs prepared statements, once each, whether or not there are replicas', async () => {
     for (const executor of [dataSource.pool, new Replicas(() => dataSource.pool, [])])
       expect(await ECHO.run(executor, [['a', 'b']])).toEqual(['a', 'b']);
-    expect(statements).toEqual([echoed, echoed]);
+    await PICK.run(dataSource.pool, ['a']);
+    expect(statements).toEqual([echoed, echoed, { name: 'pick', batchSize: 1, text: PICK.text, values: ['a'] }]);
   });
 
   it('runs the statements of TypeORM, with those of a transaction', async () => {

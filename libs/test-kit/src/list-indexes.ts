@@ -1,4 +1,4 @@
-import type { Database, Persistence } from '@animal-store/database';
+import { type Database, IdempotencyKeyEntity, type Persistence } from '@animal-store/database';
 
 /** Parameters: schema, table, and the columns of the index. */
 const FIND_INDEX = `
@@ -17,7 +17,7 @@ const FIND_COLLATION = `
   WHERE table_schema = $1 AND table_name = $2 AND column_name = $3
     AND data_type IN ('text', 'character varying') AND collation_name IS DISTINCT FROM 'C'`;
 
-/** Returns what the declared lists require, but the schema does not have. */
+/** Returns what the declared lists, and the expiry of idempotency keys, require, but the schema does not have. */
 export async function missingForLists(dataSource: Database, { lists = [] }: Persistence): Promise<string[]> {
   const missing = new Set<string>();
   const find = async (text: string, ...values: unknown[]) => {
@@ -34,5 +34,8 @@ export async function missingForLists(dataSource: Database, { lists = [] }: Pers
     for (const name of order) await find(FIND_COLLATION, schema, tableName, name);
     for (const combination of filters) await find(FIND_INDEX, schema, tableName, [...namesOf(...combination), ...order, ...namesOf('id')]);
   }
+  for (const { schema, tableName, target } of dataSource.entityMetadatas)
+    if (typeof target === 'function' && target.prototype instanceof IdempotencyKeyEntity)
+      await find(FIND_INDEX, schema, tableName, ['created_at']);
   return [...missing];
 }

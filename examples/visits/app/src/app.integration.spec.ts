@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { useTestApp } from '@animal-store/api/testing/test-app';
 import { waitFor } from '@animal-store/local-postgres/testing';
-import { CancelOverdueVisits } from '@animal-store/visits-application';
+import { CancelOverdueVisits, CountVisit } from '@animal-store/visits-application';
 import { VisitRepository, type Visit as DomainVisit } from '@animal-store/visits-domain';
 import { type Visit, Visits } from './testing/visits-client.js';
 import { Database } from '@animal-store/database';
@@ -166,6 +166,8 @@ describe('a visit', () => {
     const path = (await send('POST', '/v1/visits', { body: overdue })).headers.get('location') ?? '';
     await service.app.get(CancelOverdueVisits, { strict: false }).execute();
     expect(await send('GET', path)).toMatchObject({ json: { status: 'cancelled' } });
+    const run = `SELECT FROM jobs.runs WHERE name = 'visits-cancel-overdue'`;
+    await waitFor(async () => expect(await service.app.get(Database).query(run)).toHaveLength(1));
     expect(await send('POST', '/v1/visits', { body: overdue })).toMatchObject({ status: 201 });
   });
 });
@@ -179,16 +181,21 @@ describe('the report of a visit', () => {
     let losses = 0;
     const visits = new Visits({
       ...{ apiKey: service.key, baseURL: service.url, minRetryDelay: 1 },
-      // Loses the first response.
+      // Loses the response to the first report.
       fetch: async (url, init) => {
         const response = await fetch(url, init);
-        if (losses++ === 0) throw new Error('lost');
+        if (losses++ === 1) throw new Error('lost');
         return response;
       },
     });
     const path = await pathOf();
     const id = BigInt(path.split('/')[3] ?? '');
-    expect(await visits.addReport(id, new Blob([PDF], { type }))).toEqual({ id, size: PDF.length });
+    await expect(visits.report(id)).rejects.toMatchObject({ code: 'report_not_found' });
+    const options = { idempotencyKey: 'report' };
+    expect(await visits.addReport(id, new Blob([PDF], { type }), options)).toEqual({ id, size: PDF.length });
+    const other = new Blob(['%PDF-2.0'], { type });
+    await expect(visits.addReport(id, other, options)).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+    await expect(visits.addReport(-1n, other)).rejects.toMatchObject({ code: 'visit_not_found' });
     await expect(visits.addReport(id, new Blob([PDF], { type }))).rejects.toMatchObject({ code: 'report_exists' });
     expect(Buffer.from(await visits.report(id)).equals(PDF)).toBe(true);
     const { status, headers } = await fetch(service.url + path, { method: 'HEAD', headers: { authorization: `Bearer ${service.key}` } });
@@ -243,12 +250,21 @@ describe('the list of visits', () => {
   });
 });
 
-it('the visits of each day are counted, without cancelled ones', async () => {
+it('the visits of each day are counted once, without cancelled ones, also if an attempt fails', async () => {
+  const database = service.app.get(Database);
+  const handled = () => waitFor(async () => expect(await database.query('SELECT FROM events.deliveries')).toEqual([]));
+  await handled();
+  const countVisit = service.app.get(CountVisit, { strict: false });
+  const execute = countVisit.execute.bind(countVisit);
+  jest.spyOn(countVisit, 'execute').mockImplementationOnce(async (...args) => {
+    await execute(...args);
+    throw new Error('once');
+  });
   const [first, second] = [await book({ startsAt: '2031-05-01T09:00:00Z' }), await book({ startsAt: '2031-05-01T10:00:00Z' })];
   expect([first.status, second.status]).toEqual([201, 201]);
   await send('POST', `${first.headers.get('location') ?? ''}/cancel`);
-  const query = `SELECT visits FROM visits.days WHERE day = '2031-05-01'`;
-  await waitFor(async () => expect(await service.app.get(Database).query(query)).toEqual([{ visits: 1 }]));
+  await handled();
+  expect(await database.query(`SELECT visits FROM visits.days WHERE day = '2031-05-01'`)).toEqual([{ visits: 1 }]);
 });
 
 it('a visit has treatments, which are added once', async () => {

@@ -13,7 +13,7 @@ import {
 } from '@animal-store/visits-domain';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { aNewVisit, anyNewVisit, aVisitInSlot, OTHER_VISIT_VALUES } from './testing/visit-builder.js';
+import { aNewVisit, anyNewVisit, aVisitInSlot } from './testing/visit-builder.js';
 import { TypeOrmTreatmentRepository } from './typeorm-treatment-repository.js';
 import { TypeOrmVisitDays } from './typeorm-visit-days.js';
 import { TypeOrmVisitRepository } from './typeorm-visit-repository.js';
@@ -69,31 +69,6 @@ it('rejects a visit that overlaps another one of the animal, and no others', asy
   expect((await repository.list({}, ASCENDING)).items).toHaveLength(6);
 });
 
-it('books a time once for concurrent visits', async () => {
-  const settled = await Promise.allSettled(Array.from({ length: 20 }, () => repository.add(aNewVisit())));
-  const errors = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
-  expect(errors).toEqual(Array.from({ length: 19 }, () => expect.objectContaining({ code: VISIT_OVERLAPS.code })));
-});
-
-describe('add with a key', () => {
-  it('adds one visit, however often and concurrently it is called', async () => {
-    const visit = aNewVisit({ notes: 'Bites' });
-    const outcomes = await Promise.all(Array.from({ length: 30 }, () => repository.add(visit, KEY)));
-    expect(new Set(outcomes.map(({ result }) => result.id)).size).toBe(1);
-    expect(outcomes.filter(({ replayed }) => !replayed)).toHaveLength(1);
-    expect(await repository.add(visit, KEY)).toEqual({ result: outcomes[0]?.result, replayed: true });
-    expect((await repository.list({}, ASCENDING)).items).toHaveLength(1);
-  });
-
-  it('rejects the key for different values, and adds nothing', async () => {
-    await repository.add(aNewVisit(), KEY);
-    for (const other of OTHER_VISIT_VALUES) {
-      await expect(repository.add(aNewVisit(other), KEY)).rejects.toThrow(expect.objectContaining(IDEMPOTENCY_KEY_REUSED));
-    }
-    expect((await repository.list({}, ASCENDING)).items).toHaveLength(1);
-  });
-});
-
 describe('change', () => {
   it('runs a command once for a key, also for concurrent repetitions', async () => {
     const { id } = await add(aNewVisit({ notes: 'Bites' }));
@@ -122,9 +97,10 @@ describe('change', () => {
     expect(await repository.change(id, { ...cancel, key: KEY })).toMatchObject({ replayed: false });
   });
 
-  it('deletes a visit and its treatments, once for a key', async () => {
+  it('deletes a visit with its treatments and its report, once for a key', async () => {
     const [first, second] = [await add(aVisitInSlot(0)), await add(aVisitInSlot(1))];
     for (const { id } of [first, second]) await treatments.add(NewTreatment.create({ visitId: id, name: 'X-ray' }));
+    await database.dataSource.query(`INSERT INTO visits.reports VALUES ($1, 'PDF')`, [first.id]);
     const remove: VisitCommand<undefined> = { name: 'delete', event: VisitCancelled, key: KEY, change: () => undefined };
     for (const replayed of [false, true]) expect(await repository.change(first.id, remove)).toEqual({ result: undefined, replayed });
     expect([await repository.find(first.id), await repository.find(second.id)]).toEqual([undefined, second]);
@@ -138,6 +114,8 @@ describe('change', () => {
     await database.dataSource.query(`
       CREATE FUNCTION visits.probe() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.reason := 'trigger'; RETURN NEW; END $$;
       CREATE TRIGGER probe BEFORE UPDATE ON visits.visits FOR EACH ROW EXECUTE FUNCTION visits.probe()`);
+    const unchanged = await repository.change(id, { name: 'none', change: (visit) => visit });
+    expect(unchanged.result.reason).toBe('Vaccination');
     const { result } = await repository.change(id, cancel);
     await database.dataSource.query('DROP FUNCTION visits.probe CASCADE');
     expect(result.reason).toBe('trigger');

@@ -84,9 +84,10 @@ describe('runOnce', () => {
         throw new DomainError(NO);
       });
     await expect(fail()).rejects.toMatchObject(NO);
-    const tooLong = () => once({ command: 'send' }, () => Promise.resolve('x'.repeat(65_536)));
+    const tooLong = () => once({ command: 'send' }, () => Promise.resolve('x'.repeat(65_524)));
     await expect(tooLong()).rejects.toThrow('at most 65536 characters');
     expect([await lines.all(), await keys()]).toEqual([[], []]);
+    await once({ command: 'send' }, () => Promise.resolve('x'.repeat(65_523)), lines.dataSource, { ...key, key: 'long' });
     expect(await once({ command: 'send' }, () => Promise.resolve(undefined))).toEqual({ result: undefined, replayed: false });
     expect(await once({ command: 'send' }, fail)).toEqual({ result: undefined, replayed: true });
   });
@@ -101,24 +102,9 @@ describe('runOnce', () => {
     expect([await lines.all(), await keys()]).toEqual([['first', 'first'], []]);
   });
 
-  it('runs the command again after a deadlock', async () => {
+  it.each([key, undefined])('runs the command again after a deadlock, with the key %p', async (used) => {
     let runs = 0;
-    const run = () =>
-      once({ command: 'send' }, async (manager) => {
-        await insert(manager);
-        if (runs++ === 0) await manager.query(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40P01'; END $$`);
-        return runs;
-      });
-    expect([await run(), await run()]).toEqual([
-      { result: 2, replayed: false },
-      { result: 2, replayed: true },
-    ]);
-    expect(await lines.all()).toHaveLength(1);
-  });
-
-  it('without a key runs the command again after a deadlock, too', async () => {
-    let runs = 0;
-    const outcome = await runOnce(lines.dataSource, OrderLineKeyEntity, undefined, { command: 'send' }, async (manager) => {
+    const outcome = await runOnce(lines.dataSource, OrderLineKeyEntity, used, { command: 'send' }, async (manager) => {
       await insert(manager);
       if (runs++ === 0) await manager.query(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40P01'; END $$`);
       return runs;
@@ -182,7 +168,7 @@ describe('a key of a client', () => {
 
   it('is another one than that of another client, or with other letters', async () => {
     const send = (used: IdempotencyKey) => once({ command: 'send' }, () => Promise.resolve(used), lines.dataSource, used);
-    for (const used of [key, ...others]) expect(await send(used)).toEqual({ result: used, replayed: false });
+    for (const replayed of [false, true]) for (const used of [key, ...others]) expect(await send(used)).toEqual({ result: used, replayed });
   });
 
   it('is either for a creation or for a command', async () => {

@@ -36,13 +36,13 @@ function repositoryOf(options?: { publishes: typeof OrderPlaced | typeof OrderNa
 const trigger = (body: string, table = 'orders') =>
   database.query(`
     CREATE OR REPLACE FUNCTION shop.probe() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;
-    CREATE TRIGGER probe BEFORE INSERT ON shop.${table} FOR EACH ROW EXECUTE FUNCTION shop.probe()`);
+    CREATE OR REPLACE TRIGGER probe BEFORE INSERT ON shop.${table} FOR EACH ROW EXECUTE FUNCTION shop.probe()`);
 const anOrder = (customer = 'Ann') => ({ petId: 7n, customer, placedAt: new Date('2026-11-22T10:00:00.123Z'), note: null });
 const aKey = () => ({ clientId: 1n, key: String(++keys) });
 /** Inserts four rows in two statements: the first one alone. */
 const four = <Result>(insert: (customer: string) => Promise<Result>) => Promise.allSettled(['a', 'b', 'c', 'd'].map(insert));
 const events = () =>
-  database.query<{ type: string; payload: object }[]>('SELECT type, payload FROM events.deliveries ORDER BY type, aggregate_id');
+  database.query<{ type: string; payload: object }[]>('SELECT type, payload FROM events.deliveries ORDER BY type, position');
 const stored = () => database.getRepository(OrderEntity).find({ order: { id: 'ASC' } });
 
 const INSERTS: [string, (customer: string) => Promise<OrderEntity>][] = [
@@ -71,6 +71,8 @@ describe.each(INSERTS)('what a trigger stored is the result of %s', (name, inser
     expect((await stored()).map(({ customer }) => customer)).toEqual(['b', 'd']);
     expect(await events()).toHaveLength(name.includes('event') ? 2 : 0);
     expect(await database.getRepository(OrderKeyEntity).count()).toBe(name.includes('key') ? 2 : 0);
+    await trigger('RAISE unique_violation;');
+    expect((await four(insert)).map(({ status }) => status[0]).join('')).toBe('rrrr');
   });
 
   it.each(['NEW.id + 1000000', '-NEW.id'])(
@@ -295,6 +297,24 @@ describe('with columns of many types', () => {
         expect(logins).toBe(0);
       },
     );
+  });
+
+  it('a statement has at most 256 identifiers or 32 pages, and eight waiting pages begin another one', async () => {
+    const finds = failStatements();
+    await Promise.all(Array.from({ length: 300 }, (_, id) => lines.findById(BigInt(id))));
+    expect(finds).toEqual([1, 256, 43]);
+    const pages = failStatements();
+    await Promise.all(Array.from({ length: 60 }, (_, id) => lines.page({}, { limit: 1, after: { id: BigInt(id) } })));
+    expect(pages).toEqual([1, 8, 32, 19]);
+  });
+
+  it('a read is repeated after a lost connection: of a row, a page, and the record of a key', async () => {
+    const key = { clientId: 1n, key: 'repeated' };
+    const { result } = await lines.add(aLine(), key);
+    failStatements('57P01', undefined, '57P01', undefined, undefined, '57P01');
+    expect(await lines.findById(result.id)).toEqual(result);
+    expect((await lines.page({}, { limit: 1 })).items).toEqual([result]);
+    expect(await lines.add(aLine(), key)).toEqual({ result, replayed: true });
   });
 
   describe('a deadlock or a serialization failure', () => {

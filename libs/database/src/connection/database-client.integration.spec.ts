@@ -152,6 +152,12 @@ describe('a login', () => {
     await client.end();
   });
 
+  it('rejects so many iterations that the process would stand still', async () => {
+    const [salt, hash] = [16, 32].map((length) => Buffer.alloc(length).toString('base64'));
+    await query(database.url, `ALTER ROLE ${role} PASSWORD 'SCRAM-SHA-256$4000001:${salt}$${hash}:${hash}'`);
+    expect((await failure(new DatabaseClient({ url: urlWith('slow') }).connect()))?.message).toContain('iteration count 4000001');
+  });
+
   it('that fails takes no connection of the server', async () => {
     const logins = Array.from({ length: 40 }, () => failure(new DatabaseClient({ url: urlWith('') }).connect()));
     expect((await Promise.all(logins)).every((error) => isDatabaseUnavailable(error))).toBe(true);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -222,13 +222,15 @@ describe('a client', () => {
     const server = await start({ ignores: /pick/ });
     const timer = setInterval(() => server.send(Buffer.from(bytes)), 20);
     const url = `postgres://store@${server.address}/catalogue`;
-    const error = await withOwnConnection({ url, connectTimeoutMs: 200 }, 'spec', (client) => client.query('pick')).catch(
+    const error = await withOwnConnection({ url, connectTimeoutMs: 1_000 }, 'spec', (client) => client.query('pick')).catch(
       (thrown: unknown) => thrown,
     );
     clearInterval(timer);
     expect(error).toMatchObject({ message: 'Query read timeout' });
     expect(isDatabaseUnavailable(error)).toBe(true);
     await waitFor(() => expect(server.connections).toBe(0));
+    const byDefault = await withOwnConnection({ url }, 'spec', ({ connection }) => Promise.resolve((connection.stream as Socket).timeout));
+    expect(byDefault).toBe(5_000);
   });
 
   it('fails in connect(), not in the constructor, if the URL is invalid', async () => {

@@ -70,7 +70,8 @@ describe('parseDatabaseUrl', () => {
 
   it.each([
     ...['PGREQUIREAUTH', 'PGCHANNELBINDING', 'PGSSLCRL', 'PGTARGETSESSIONATTRS', 'PGHOSTADDR', 'PGSERVICE', 'PGSSLSNI', 'PGSSLNEGOTIATION'],
-    ...['PGLOADBALANCEHOSTS', 'PGMINPROTOCOLVERSION'],
+    ...['PGLOADBALANCEHOSTS', 'PGMINPROTOCOLVERSION', 'PGREQUIREPEER', 'PGGSSENCMODE', 'PGREQUIRESSL', 'PGSSLCERTMODE', 'PGSSLCRLDIR'],
+    ...['PGSSLMINPROTOCOLVERSION', 'PGSSLMAXPROTOCOLVERSION'],
   ])('rejects the environment variable %s, which `pg` would ignore', (variable) => {
     expect(() => parse('postgres://h/x', { [variable]: 'x' })).toThrow(
       `cannot be used with the environment variable ${variable}, which is not supported`,
@@ -130,6 +131,8 @@ describe('parseDatabaseUrl', () => {
     ['postgres://a?sslmode=verify_full', 'must have an sslmode of disable, require, verify-ca, verify-full'],
     ['postgres://a?sslmode=verify-ca', 'must have an sslrootcert with sslmode=verify-ca'],
     ['postgres://a?sslrootcert=/ca', 'must have an sslmode such as verify-full with other parameters of TLS'],
+    ['postgres://a?sslcert=/c', 'must have an sslmode such as verify-full with other parameters of TLS'],
+    ['postgres://a?sslkey=/k', 'must have an sslmode such as verify-full with other parameters of TLS'],
     ['postgres://a?pa%20ss=w@host', /^must not have a parameter: only/],
     ['postgres://a/x\r\n', 'must not contain line breaks or other control characters'],
     ['postgres://a/x?application_name=%1B', 'must not contain line breaks or other control characters'],

@@ -112,22 +112,30 @@ describe('isDatabaseUnavailable', () => {
 });
 
 describe('retryRead', () => {
-  it.each([coded('57P01'), new QueryFailedError('SELECT 1', [], coded('57P02'))])('reads once more on %o', async (error) => {
+  it.each([
+    ...['57P01', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'].map((code) => coded(code)),
+    ...['Connection terminated unexpectedly', 'Client was closed and is not queryable'].map((text) => new Error(text)),
+    new QueryFailedError('SELECT 1', [], coded('57P02')),
+  ])('reads once more on %o, after a pause', async (error) => {
+    const calledAt = performance.now();
     const read = jest.fn<() => Promise<string>>().mockRejectedValueOnce(error).mockResolvedValueOnce('rows');
     expect(await retryRead(read)).toBe('rows');
+    expect(performance.now() - calledAt).toBeGreaterThan(45);
     read.mockRejectedValueOnce(error).mockRejectedValueOnce(coded('57P02'));
     await expect(retryRead(read)).rejects.toMatchObject({ code: '57P02' });
     expect(read).toHaveBeenCalledTimes(4);
   });
 
-  it.each([coded('57014'), Object.assign(new QueryFailedError('SELECT 1', [], coded('42601')), { code: '57P01' }), undefined])(
-    'rejects at once on %o',
-    async (error) => {
-      const read = jest.fn<() => Promise<string>>().mockRejectedValue(error);
-      await expect(retryRead(read)).rejects.toBe(error);
-      expect(read).toHaveBeenCalledTimes(1);
-    },
-  );
+  it.each([
+    coded('57014'),
+    coded('ETIMEDOUT'),
+    Object.assign(new QueryFailedError('SELECT 1', [], coded('42601')), { code: '57P01' }),
+    undefined,
+  ])('rejects at once on %o', async (error) => {
+    const read = jest.fn<() => Promise<string>>().mockRejectedValue(error);
+    await expect(retryRead(read)).rejects.toBe(error);
+    expect(read).toHaveBeenCalledTimes(1);
+  });
 });
 
 describe('retryConflict', () => {

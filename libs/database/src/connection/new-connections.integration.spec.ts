@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database, type DatabaseOptions } from '../database.js';
 import { DatabaseClient, withOwnConnection } from './database-client.js';
 import { isDatabaseUnavailable } from './error-meaning.js';
+import { checkSession } from './session-settings.js';
 
 const ROLE = `settings_${randomUUID().replaceAll('-', '')}`;
 const serverUrl = process.env['TEST_POSTGRES_URL'] ?? '';
@@ -67,7 +68,7 @@ it.each([
       isolation: 'read committed',
       commit: 'local',
       path: 'pg_catalog',
-      idle: '0 0',
+      ends: '0 0 off',
       lock: '0',
     },
   ]);
@@ -77,7 +78,7 @@ it.each([
 const SETTINGS = `SELECT concat_ws(' ', '1', coalesce((ARRAY['{NULL}'::text[]])[1][1], 'NULL'), '1 s'::interval, '\\x00'::bytea, 0.1::float8) AS values,
   '2026-01-02T03:04:05Z'::timestamptz::text AS date, current_setting('transaction_isolation') AS isolation, current_setting('synchronous_commit') AS commit,
   current_setting('search_path') AS path, current_setting('lock_timeout') AS lock,
-  concat_ws(' ', current_setting('idle_in_transaction_session_timeout'), current_setting('idle_session_timeout')) AS idle`;
+  concat_ws(' ', current_setting('idle_in_transaction_session_timeout'), current_setting('idle_session_timeout'), current_setting('exit_on_error')) AS ends`;
 
 async function openAnd<Row>(url: string, options: Partial<DatabaseOptions>, text: string): Promise<Row[]> {
   const dataSource = await open(url, options).initialize();
@@ -109,6 +110,14 @@ it.each([
   await asSuperuser(`ALTER ROLE ${ROLE} SET synchronous_commit = ${given}`);
   const rows = await openAnd(asRole, {}, 'SHOW synchronous_commit');
   expect(rows).toEqual([{ synchronous_commit: expected }]);
+});
+
+it('a session of a pooler is not changed, but rejected if its commits may be lost', async () => {
+  const check = withOwnConnection(database, 'spec', async (client) => {
+    await client.query('SET synchronous_commit = off');
+    await checkSession(client, 0, {});
+  });
+  await expect(check).rejects.toThrow(`the session has synchronous_commit = 'off'`);
 });
 
 it('a database with another encoding is rejected before a table is created', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { Database } from '../database.js';
-import { effects, type Hook, moveOrder, OrderMoved, recorder } from '../testing/shop.js';
+import { effects, type Hook, moveOrder, OrderMoved, OrderPlaced, recorder } from '../testing/shop.js';
 import { useShop } from '../testing/use-shop.js';
 import { appendEvents } from './events.js';
 import type { EventObserver, EventRunnerOptions } from './event-runner.js';
@@ -61,6 +61,14 @@ describe('a subscription', () => {
     expect(ofHandlers).toHaveLength(2);
     jest.restoreAllMocks();
     expect(await shop.admin.query('SELECT FROM events.deliveries WHERE subscription = $1', ['later'])).toEqual([]);
+  });
+
+  it('goes on at once while it has events, also behind one that fails, whatever the pause of others is', async () => {
+    const { dataSource, run } = await open(recorder('busy', failing(new Set([1]))), recorder('idle', undefined, [OrderPlaced]));
+    await moveInOneTransaction(dataSource, 1n, 1, 2);
+    await moveInOneTransaction(dataSource, 5n, ...Array.from({ length: 100 }, (_, index) => index + 3));
+    run({ pollMs: 60_000, retryMs: 60_000 });
+    await waitFor(async () => expect(await effects(shop.admin, 'busy')).toHaveLength(100));
   });
 
   it('is created when its process connects, before it can publish', async () => {
@@ -327,14 +335,17 @@ describe('a process', () => {
     expect(second.observer.failed).not.toHaveBeenCalled();
   });
 
-  it('does nothing before the database is open, and reports the status of all subscriptions afterwards', async () => {
+  it('does nothing before the database is open, and afterwards reports failures of the database and the status of all subscriptions', async () => {
     const { dataSource, observer, run } = await open(recorder('opened'));
     dataSource.hasOpened = false;
     await moveOrder(dataSource, 1n, 1);
     run();
     await sleep(100);
     expect(await effects(shop.admin, 'opened')).toEqual([]);
+    await shop.admin.query('ALTER TABLE events.deliveries RENAME TO gone');
     dataSource.hasOpened = true;
+    await waitFor(() => expect(observer.interrupted).toHaveBeenCalledWith(expect.objectContaining({ code: '42P01' })));
+    await shop.admin.query('ALTER TABLE events.gone RENAME TO deliveries');
     await expectEffects('opened', ['1/1']);
     await waitFor(() => expect(observer.status).toHaveBeenCalledWith([expect.objectContaining({ name: 'opened', parked: 0 })]));
   });
@@ -350,5 +361,9 @@ describe('the status', () => {
     const [status] = await eventStatus(shop.admin);
     expect(status).toMatchObject({ lag: 10_000, parked: 10_000 });
     expect(status?.lagSeconds).toBeGreaterThanOrEqual(3_600);
+    await shop.admin.query('ANALYZE events.deliveries');
+    const explained = { query: (text: string, values: unknown[]) => shop.admin.query(`EXPLAIN ${text}`, values) } as never;
+    const plan = JSON.stringify(await pendingEvents(explained, 'backlog', [OrderMoved.type], 10));
+    expect(new Set(plan.match(/deliveries_[a-z]+_idx/g))).toEqual(new Set(['deliveries_aggregate_idx', 'deliveries_pending_idx']));
   });
 });

@@ -95,14 +95,14 @@ describe('an event that fails', () => {
   });
 });
 
-it('a handler has limits for locks and statements, also if the role has none', async () => {
-  const limits = `SELECT concat_ws(' ', current_setting('lock_timeout'), current_setting('statement_timeout')) AS text`;
+it('a handler has limits for locks and statements, also if the role has none, and commits durably', async () => {
+  const limits = `SELECT concat_ws(' ', current_setting('lock_timeout'), current_setting('statement_timeout'), current_setting('synchronous_commit')) AS text`;
   const database = await open(async (manager) => {
     throw new Error((await manager.query<{ text: string }[]>(limits))[0]?.text);
   });
   await publish(database, POISON);
   run(database);
-  await expectErrors('Error: 1s 30s');
+  await expectErrors('Error: 1s 30s local');
 });
 
 const terminate = 'SELECT pg_terminate_backend(pg_backend_pid())';

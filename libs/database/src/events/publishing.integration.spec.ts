@@ -1,7 +1,7 @@
 import { defineEvent, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { BatchedRepository, type NewRow } from '../batching/batched-repository.js';
-import type { Database } from '../database.js';
+import { Database } from '../database.js';
 import { createShop, OrderEntity, OrderKeyEntity, OrderMoved, OrderPlaced, recorder, type Shop } from '../testing/shop.js';
 import { registerSubscriptions } from '../statements/publication.js';
 import { appendEvents } from './events.js';
@@ -111,11 +111,14 @@ describe('a batched insert', () => {
   });
 });
 
-it('without a subscription in any release, an event is not stored', async () => {
-  const source = await shop.open();
-  await source.query('TRUNCATE events.subscriptions');
-  await ordersOf(source).add(anOrder());
-  await ordersOf(source).add(anOrder(), { clientId: 1n, key: 'not stored' });
-  await source.transaction((manager) => appendEvents(manager, OrderMoved.of({ orderId: 1n, step: 1 })));
+it('without a subscription in any release, or with Citus, an event is not stored', async () => {
+  const citus = await new Database({ ...dataSource.settings, citus: true }).initialize();
+  for (const source of [citus, await shop.open()]) {
+    if (source !== citus) await source.query('TRUNCATE events.subscriptions');
+    await ordersOf(source).add(anOrder());
+    await ordersOf(source).add(anOrder(), { clientId: 1n, key: `not stored ${String(source === citus)}` });
+    await source.transaction((manager) => appendEvents(manager, OrderMoved.of({ orderId: 1n, step: 1 })));
+  }
+  await citus.destroy();
   expect(await stored()).toEqual([]);
 });

@@ -5,6 +5,7 @@ import { Client } from 'pg';
 import { Column, Entity, PrimaryGeneratedColumn, type QueryRunner } from 'typeorm';
 import { BatchedRepository } from '../batching/batched-repository.js';
 import { Database, migrationStatus, pendingMigrations } from '../database.js';
+import { shardingOf } from '../statements/sharding.js';
 import { OrderLineEntity, OrderLineKeyEntity, shop } from '../testing/order-lines.js';
 import { distributedTables, tablesToDistribute } from './distribution.js';
 import { grantStatements } from './grants.js';
@@ -64,7 +65,7 @@ beforeAll(async () => {
   jest.spyOn(console, 'log').mockImplementation(() => undefined);
   database = await createTestDatabase();
   const name = new URL(database.url).pathname.slice(1);
-  for (const timeout of ['statement_timeout', 'idle_in_transaction_session_timeout', 'lock_timeout'])
+  for (const timeout of ['statement_timeout', 'idle_in_transaction_session_timeout', 'lock_timeout', 'transaction_timeout'])
     await query(process.env['TEST_POSTGRES_URL'] ?? '', `ALTER DATABASE ${name} SET ${timeout} = 300`);
   dataSource = await open().initialize();
   holder = new Client({ connectionString: database.url });
@@ -88,6 +89,11 @@ it('on an empty database, all migrations are pending, in the order of their time
     [INDEX, false],
   ]);
   expect(await pendingMigrations(dataSource)).toEqual([CREATE, INDEX]);
+});
+
+it('none is pending only because the table of migrations cannot be read', async () => {
+  await dataSource.query('CREATE TABLE public.schema_migrations (id bigint)');
+  await expect(status()).rejects.toMatchObject({ code: '42703' });
 });
 
 it('each is applied once, however short the timeouts of the database are', async () => {
@@ -283,7 +289,11 @@ describe('distribution', () => {
   });
 
   it('distributes the tables of sharded contexts that are not listed in `unsharded`, those of idempotency keys by key', async () => {
-    expect(distributedTables(await open(true))).toEqual(TABLES);
+    const dataSource = await open(true);
+    expect(distributedTables(dataSource)).toEqual(TABLES);
+    // Errors name the shard.
+    const sharding = shardingOf(dataSource.getMetadata(OrderLineKeyEntity), dataSource.settings);
+    expect(sharding.tableOf('order_line_keys_102008')).toBe('order_line_keys');
   });
 
   it.each([

@@ -44,10 +44,14 @@ describe('Batcher', () => {
     const batcher = new Batcher({ run: runs.run, maxSize: 10 });
     const lone = batcher.submit(1);
     expect(runs.batches).toEqual([[1]]);
-    const calls = [2, 3].map((item) => batcher.submit(item));
+    const calls = [batcher.submit(2)];
     await turn();
     expect(runs.batches).toEqual([[1]]);
-    await runs.endOldest();
+    const ended = runs.endOldest();
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    // It has arrived together with the response to the first one.
+    calls.push(batcher.submit(3));
+    await ended;
     expect(runs.batches).toEqual([[1], [2, 3]]);
     const late = batcher.submit(2);
     await runs.endOldest();

@@ -8,7 +8,6 @@ import type { Pool } from 'pg';
 import { Database, type DatabaseOptions } from '../database.js';
 import type { DatabasePool } from '../connection/database-pool.js';
 import { elementOf, PreparedStatement } from './prepared-statement.js';
-import type { Columns, Statement, StatementInterceptor } from '../connection/statement.js';
 
 let database: TestDatabase;
 let dataSource: Database | undefined;
@@ -137,8 +136,6 @@ describe('a prepared statement', () => {
   });
 });
 
-const PICK = new PreparedStatement<unknown>('pick', 'SELECT $1', ([text]: Columns) => text);
-
 describe('a prepared statement', () => {
   it('has another name on the server than a statement with the same label and another text', () => {
     const names = ['SELECT 1', 'SELECT 2'].map((text) => new PreparedStatement('x'.repeat(99), text, () => undefined).name);
@@ -147,21 +144,6 @@ describe('a prepared statement', () => {
       [63, true],
     ]);
     expect(names[0]).not.toBe(names[1]);
-  });
-
-  it('is intercepted with its label and the number of values', async () => {
-    const statements: Statement[] = [];
-    const interceptor: StatementInterceptor = (statement, run) => (statements.push(statement), run());
-    const pool = { interceptor, withClient: () => Promise.resolve(['row'] as never) };
-    expect(await PICK.run(pool, [[1, 2, 3]])).toEqual(['row']);
-    await PICK.run(pool, [[1, 2], [3]]);
-    await PICK.run(pool, ['text']);
-    const common = { name: 'pick', text: 'SELECT $1' };
-    expect(statements).toEqual([
-      { ...common, batchSize: 3, values: ['{1,2,3}'] },
-      { ...common, batchSize: 2, values: ['{1,2}', '{3}'] },
-      { ...common, batchSize: 1, values: ['text'] },
-    ]);
   });
 });
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Database, migrateUp, type Statement, type StatementInterceptor } from '@animal-store/database';
+import { Database, type Statement, type StatementInterceptor } from '@animal-store/database';
 import { IDEMPOTENCY_KEY_REUSED, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { type NewPet, type Pet, PET_STATUSES, PetStatus } from '@animal-store/pets-domain';
 import { describeMigrations, useDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -15,7 +14,86 @@ const database = useDatabase(petsPersistence);
 /** Distance between the identifiers that Citus assigns on two servers. */
 const STEP = 2n ** 48n;
 
+const WHITE_SPACE = String.fromCodePoint(...Array.from({ length: 0x3001 }).keys()).replace(/\P{White_Space}/gu, '');
+
 describeMigrations(petsPersistence);
+
+describe('concurrent creations and reads', () => {
+  /** All pets of a run fit on one page. */
+  const PAGE = 100;
+  const STEP = fc.record({
+    what: fc.constantFrom('create', 'create once', 'find', 'list', 'list sold'),
+    /** The pet to look for, as an offset from the newest known one. */
+    back: fc.nat(3),
+    pauseMs: fc.constantFrom(0, 0, 0, 1, 3),
+  });
+
+  /** Delays the results of reads, so that more operations overlap. */
+  const interceptor: StatementInterceptor = async <Result>({ name = '' }: Statement, run: () => Promise<Result>) => {
+    const result = await run();
+    if (/^(?:find|list) /.test(name)) await sleep(3);
+    return result;
+  };
+
+  let dataSources: Database[];
+
+  beforeAll(async () => {
+    const options = { url: database.url, applicationName: 'spec', poolSize: 5, persistence: [petsPersistence], interceptor };
+    dataSources = await Promise.all([1, 2].map(() => new Database(options).initialize()));
+  });
+
+  afterAll(async () => {
+    for (const dataSource of dataSources) await dataSource.destroy();
+  });
+
+  it('concurrent creations and reads, from two processes, are linearizable', async () => {
+    const callers = fc.array(fc.array(STEP, { minLength: 4, maxLength: 7 }), { minLength: 6, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(callers, async (scripts) => {
+        await dataSources[0]?.query('TRUNCATE pets.pets, pets.idempotency_keys CASCADE');
+        const repositories = dataSources.map((dataSource) => new TypeOrmPetRepository(dataSource));
+        const history = new History();
+        let newest = 0n;
+        const created = ({ id }: { id: bigint }) => {
+          if (id > newest) newest = id;
+          return { created: id };
+        };
+        await Promise.all(
+          scripts.map(async (script, caller) => {
+            const repository = repositories[caller % 2] as TypeOrmPetRepository;
+            for (const [step, { what, back, pauseMs }] of script.entries()) {
+              const pet = aNewPet({ status: 'sold' });
+              const requested = newest - BigInt(back);
+              if (what === 'create') await history.record(async () => (await repository.add(pet)).result, created);
+              if (what === 'create once') {
+                const key = { clientId: BigInt(caller), key: String(step) };
+                await history.record(
+                  () => repository.add(pet, key),
+                  ({ result }) => created(result),
+                );
+              }
+              if (what === 'find') {
+                await history.record(
+                  () => repository.find(requested),
+                  (found) => ({ requested, seen: new Set(found ? [found.id] : []) }),
+                );
+              }
+              if (what.startsWith('list')) {
+                await history.record(
+                  () => repository.list({ status: what === 'list' ? undefined : PetStatus.Sold }, { limit: PAGE }),
+                  ({ items }) => ({ seen: new Set(items.map(({ id }) => id)) }),
+                );
+              }
+              await sleep(pauseMs);
+            }
+          }),
+        );
+        expect(findViolation(history.operations)).toBeUndefined();
+      }),
+      { numRuns: 8 },
+    );
+  });
+});
 
 describe.each([
   ['on one server', false],
@@ -94,94 +172,13 @@ describe.each([
 it.each([
   [`('', 1, 'sold')`, 'pets_name_check'],
   [`(repeat('x', 256), 1, 'sold')`, 'pets_name_check'],
-  [`(U&' \\3000\\0085\\2028', 1, 'sold')`, 'pets_name_check'],
+  [`('${WHITE_SPACE}', 1, 'sold')`, 'pets_name_check'],
   [`('Rex', 1, 'lost')`, 'pets_status_check'],
   [`(NULL, 1, 'sold')`, 'null value in column "name"'],
   [`('Rex', NULL, 'sold')`, 'null value in column "category_id"'],
   [`('Rex', 1, NULL)`, 'null value in column "status"'],
-])('the table rejects %s', async (row, reason) => {
+])('the table rejects %j', async (row, reason) => {
   await expect(database.dataSource.query(`INSERT INTO pets.pets (name, category_id, status) VALUES ${row}`)).rejects.toThrow(reason);
-});
-
-describe('concurrent creations and reads', () => {
-  /** All pets of a run fit on one page. */
-  const PAGE = 100;
-  const STEP = fc.record({
-    what: fc.constantFrom('create', 'create once', 'find', 'list', 'list sold'),
-    /** The pet to look for, as an offset from the newest known one. */
-    back: fc.nat(3),
-    pauseMs: fc.constantFrom(0, 0, 0, 1, 3),
-  });
-
-  /** Delays the results of reads, so that more operations overlap. */
-  const interceptor: StatementInterceptor = async <Result>({ name = '' }: Statement, run: () => Promise<Result>) => {
-    const result = await run();
-    if (/^(?:find|list) /.test(name)) await sleep(3);
-    return result;
-  };
-
-  let database: TestDatabase;
-  let dataSources: Database[];
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    const options = { url: database.url, applicationName: 'spec', poolSize: 5, persistence: [petsPersistence], interceptor };
-    dataSources = await Promise.all([1, 2].map(() => new Database(options).initialize()));
-    await migrateUp(dataSources[0] as Database);
-  });
-
-  afterAll(async () => {
-    for (const dataSource of dataSources) await dataSource.destroy();
-    await database.drop();
-  });
-
-  it('concurrent creations and reads, from two processes, are linearizable', async () => {
-    const callers = fc.array(fc.array(STEP, { minLength: 4, maxLength: 7 }), { minLength: 6, maxLength: 12 });
-    await fc.assert(
-      fc.asyncProperty(callers, async (scripts) => {
-        await dataSources[0]?.query('TRUNCATE pets.pets, pets.idempotency_keys CASCADE');
-        const repositories = dataSources.map((dataSource) => new TypeOrmPetRepository(dataSource));
-        const history = new History();
-        let newest = 0n;
-        const created = ({ id }: { id: bigint }) => {
-          if (id > newest) newest = id;
-          return { created: id };
-        };
-        await Promise.all(
-          scripts.map(async (script, caller) => {
-            const repository = repositories[caller % 2] as TypeOrmPetRepository;
-            for (const [step, { what, back, pauseMs }] of script.entries()) {
-              const pet = aNewPet({ status: 'sold' });
-              const requested = newest - BigInt(back);
-              if (what === 'create') await history.record(async () => (await repository.add(pet)).result, created);
-              if (what === 'create once') {
-                const key = { clientId: BigInt(caller), key: String(step) };
-                await history.record(
-                  () => repository.add(pet, key),
-                  ({ result }) => created(result),
-                );
-              }
-              if (what === 'find') {
-                await history.record(
-                  () => repository.find(requested),
-                  (found) => ({ requested, seen: new Set(found ? [found.id] : []) }),
-                );
-              }
-              if (what.startsWith('list')) {
-                await history.record(
-                  () => repository.list({ status: what === 'list' ? undefined : PetStatus.Sold }, { limit: PAGE }),
-                  ({ items }) => ({ seen: new Set(items.map(({ id }) => id)) }),
-                );
-              }
-              await sleep(pauseMs);
-            }
-          }),
-        );
-        expect(findViolation(history.operations)).toBeUndefined();
-      }),
-      { numRuns: 8 },
-    );
-  });
 });
 
 const creation = (created: bigint, calledAt: number, returnedAt: number) => ({ created, calledAt, returnedAt });
@@ -204,11 +201,4 @@ describe('the check of histories', () => {
     ['a pet from the future', [list([1n], 1, 2), creation(1n, 3, 4)], /before it was created/],
     ['two orders of two creations', longFork, /different creations first/],
   ])('rejects %s', (_, operations, reason) => expect(findViolation(operations)).toMatch(reason));
-
-  it.each([
-    ['reads while a creation is under way', [creation(1n, 1, 9), list([], 2, 3), find(1n, true, 4, 5), list([1n], 6, 7)]],
-    ['reads of something else', [creation(1n, 1, 2), find(2n, false, 3, 4)]],
-  ])('accepts %s', (_, operations) => {
-    expect(findViolation(operations)).toBeUndefined();
-  });
 });

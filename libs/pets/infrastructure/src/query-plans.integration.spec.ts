@@ -129,11 +129,15 @@ describe('the statements of a catalogue of 100,000 pets', () => {
     await connected(database, async (dataSource) => {
       await sendAll(dataSource);
       await fill(dataSource, ROWS);
+      await dataSource.query(`INSERT INTO pets.idempotency_keys SELECT n % 100, n, n, '{}' FROM generate_series(1, 20000) AS n`);
       await expectListsToWalkOneIndex(dataSource, ROWS);
       const find = await explain(dataSource, 'find pets.pets', [found, 1n, middle]);
       expect(nodes(find).flatMap((node) => node['Index Name'] ?? [])).toEqual(['pets_pkey']);
       expect(find['Shared Hit Blocks'] + find['Shared Read Blocks']).toBeLessThan(MAX_BLOCKS);
       expectIndexOnly(await explain(dataSource, 'find one pets.pets', found), 'pets_pkey', MAX_BLOCKS_OF_ONE);
+      expectIndexOnly(await explain(dataSource, 'find by key pets.pets', [1n, 2n], ['1', '2']), 'idempotency_keys_pkey');
+      const insert = await explain(dataSource, 'insert once pets.pets', [1n, 2n], ['1', 'new'], ['Rex', 'Tom'], [1n, 1n], ['sold', 'sold']);
+      expect(nodes(insert).flatMap((node) => node['Index Name'] ?? [])).toEqual(['idempotency_keys_pkey']);
       await dataSource.query('ANALYZE pets.pets');
     });
   });

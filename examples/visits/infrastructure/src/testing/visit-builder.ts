@@ -13,15 +13,6 @@ export function aVisitInSlot(slot: number, overrides: Partial<NewVisitInput> = {
   return aNewVisit({ startsAt: new Date(VALUES.startsAt.getTime() + slot * 30 * 60_000), ...overrides });
 }
 
-/** For each field, a value that `aNewVisit()` does not have. */
-export const OTHER_VISIT_VALUES: readonly Partial<NewVisitInput>[] = [
-  { petId: 2n },
-  { startsAt: new Date('2030-01-07T09:00:00.001Z') },
-  { durationMinutes: 31 },
-  { reason: 'vaccination' },
-  { notes: 'Bites' },
-];
-
 // fast-check's unit `binary` takes more than a second to build.
 const unit = fc.integer({ min: 1, max: 0x10_ffff }).map((code) => String.fromCodePoint(code).toWellFormed());
 /** Any visible text, often one that is escaped in JSON or looks like JSON. */
