@@ -9,6 +9,7 @@ import { query, TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { Client } from 'pg';
+import { Gauge, register } from 'prom-client';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { type Context, contexts } from './registered-contexts.js';
 import { useTestApp } from './http/testing/test-app.js';
@@ -82,7 +83,7 @@ describe('the start', () => {
 
   describe('with a migration', () => {
     /** Starts with a further migration, which first executes `statement`, and succeeds when it is repeated. */
-    async function migrate(statement: string): Promise<number> {
+    async function migrate(statement: string, env = {}): Promise<number> {
       let attempts = 0;
       class AddFurther1900000000000 implements MigrationInterface {
         async up(queryRunner: QueryRunner): Promise<void> {
@@ -97,7 +98,7 @@ describe('the start', () => {
       class Further {}
       Module({})(Further);
       const persistence = { schema: 'further', entities: [], migrations: [AddFurther1900000000000] };
-      const { ready } = await run({}, [...contexts, defineContext({ module: Further, persistence })]);
+      const { ready } = await run(env, [...contexts, defineContext({ module: Further, persistence })]);
       await ready;
       await query(other.databaseUrl, `DELETE FROM schema_migrations WHERE name = '${AddFurther1900000000000.name}'`);
       return attempts;
@@ -111,6 +112,11 @@ describe('the start', () => {
       await waitFor(async () => expect(await query(other.databaseUrl, sessions)).toEqual([]));
     });
 
+    it('uses MIGRATION_DATABASE_URL', async () => {
+      const MIGRATION_DATABASE_URL = `${other.databaseUrl}?options=-c%20work_mem=7MB`;
+      expect(await migrate(`SELECT 1 / (current_setting('work_mem') = '7MB')::int`, { MIGRATION_DATABASE_URL })).toBe(1);
+    });
+
     // error-meaning.spec.ts of libs/database has all codes.
     it('that waits too long for a lock is repeated', async () => {
       expect(await migrate(`DO $$ BEGIN RAISE EXCEPTION 'later' USING ERRCODE = '55P03'; END $$`)).toBe(2);
@@ -120,7 +126,14 @@ describe('the start', () => {
   it('ends while it waits for the database', async () => {
     const service = await run({ DATABASE_URL: CLOSED });
     await service.close();
+    await service.ready;
     await expect(get('/health/live')).rejects.toThrow('fetch failed');
+  });
+
+  it('fails if a metric of a context has the name of another one', async () => {
+    new Gauge({ name: 'service_ready', help: 'Of a context.' });
+    await expect(run({})).rejects.toThrow('service_ready');
+    register.clear();
   });
 });
 
@@ -153,7 +166,8 @@ describe('stopping', () => {
     socket.write('GET /metrics HTTP/1.1\r\n');
     await once(admin, 'connection');
     await service.close();
-    await once(socket, 'close');
+    // A reset, if the process has not read the request.
+    await once(socket, 'close').catch(() => undefined);
   });
 
   it('cuts off requests that have not finished after 15 seconds', async () => {

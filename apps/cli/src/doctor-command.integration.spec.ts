@@ -60,6 +60,8 @@ describe('a deployment', () => {
   beforeAll(grant);
 
   it('without problems has one line per check', async () => {
+    // As many as the service opens.
+    await query(database.url, `ALTER ROLE ${ROLE} CONNECTION LIMIT 10`);
     const { exitCode, stdout, stderr } = await doctor();
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout.replace(/\d+/g, 'N').replace(/_[0-9a-f]+/g, '')).toMatch(
@@ -119,20 +121,35 @@ describe('a deployment', () => {
     expect(await problems({ DATABASE_URL: database.url })).toEqual(problem('warning', 'privileges', /is a superuser$/, 'use another role'));
   });
 
-  it.each([9_000, -9_000])('whose clock is %i ms ahead has an error', async (aheadMs) => {
+  it.each([3_000, -3_000])('whose clock is %i ms ahead has an error', async (aheadMs) => {
     const now = Date.now.bind(Date);
     jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
     expect(await problems()).toEqual(problem('error', 'clock', / differ by \d{4} ms$/, 'synchronise both clocks'));
   });
 
-  it('which tells its time only after a second has no wrong clock', async () => {
+  /** Replaces the response to statements with this text, or delays it. */
+  function respond(part: string, response: () => unknown): void {
     const client = DatabaseClient.prototype as unknown as Record<'query', (...args: unknown[]) => Promise<unknown>>;
     const original = client.query;
     jest.spyOn(client, 'query').mockImplementation(async function (this: unknown, ...args) {
-      if (String(args[0]).includes('clock_timestamp')) await sleep(1_100);
-      return original.apply(this, args);
+      return (String(args[0]).includes(part) && (await response())) || original.apply(this, args);
     });
+  }
+
+  it('which tells its time only after a second has no wrong clock', async () => {
+    respond('clock_timestamp', () => sleep(1_100));
     expect(await problems()).toEqual({ exitCode: 0, findings: [] });
+  });
+
+  it.each([
+    [14, 'error'],
+    [15, undefined],
+    [18, undefined],
+    [19, 'warning'],
+  ] as const)('with PostgreSQL %i: %s', async (major, status) => {
+    respond('server_version_num', () => ({ rows: [{ major, isReadOnly: false }] }));
+    const unsupported = { status, check: 'server', fix: 'use a version from 15 to 18' };
+    expect((await problems()).findings).toMatchObject(status ? [unsupported] : []);
   });
 
   it.each([

@@ -9,8 +9,7 @@ import { decodeCursor, encodeCursor, isCursor, type SortType } from './cursors.j
 import { respondWithOutcome } from './idempotency-key.js';
 import { filtersOf, OrderedPageQueryOf, pageHeaders, PageQueryOf, respondWithPage } from './pages.js';
 import { toDto } from './responses.js';
-import { INVALID_REQUEST, provideUseCase, PublicUrl } from './routes.js';
-import { IdPipe } from './validation-rules.js';
+import { INVALID_REQUEST } from './routes.js';
 
 class ListToysQuery extends PageQueryOf('toys') {
   colour?: string;
@@ -241,35 +240,6 @@ it.each([
     JsonText.of(respondWithOutcome<ToyDto>(reply, { result: priced, replayed }, ToyDto, url)),
   );
   expect([body, headers['location'], headers['idempotent-replayed']]).toEqual(['{"id":7}', url, header]);
-});
-
-it('IdPipe returns an exact int64 and throws the not-found error for any other text', () => {
-  const notFound = { code: 'toy_not_found', kind: 'not_found', message: 'No toy has this identifier.' } as const;
-  const pipe = new IdPipe(notFound);
-  expect(pipe.transform('9223372036854775807')).toBe(INT64_MAX);
-  expect([pipe.transform('0'), pipe.transform('-7')]).toEqual([0n, -7n]);
-  for (const text of ['9223372036854775808', '1.0', 'seven', '']) {
-    expect(() => pipe.transform(text)).toThrow(DomainError);
-    expect(() => pipe.transform(text)).toThrow(expect.objectContaining(notFound));
-  }
-});
-
-it('provideUseCase injects the ports of the constructor', () => {
-  abstract class Toys {
-    abstract count(): number;
-  }
-  class CountToys {
-    constructor(readonly toys: Toys) {}
-  }
-  const { provide, inject, useFactory } = provideUseCase(CountToys, Toys);
-  const toys: Toys = { count: () => 3 };
-  expect([provide, inject]).toEqual([CountToys, [Toys]]);
-  expect(useFactory(toys)).toMatchObject({ toys });
-});
-
-it('URLs are below the base URL, or relative to the origin without one', () => {
-  expect(new PublicUrl('https://api.example.com/store').of('/v1/toys')).toBe('https://api.example.com/store/v1/toys');
-  expect(new PublicUrl().of('/v1/toys')).toBe('/v1/toys');
 });
 
 describe('cursors', () => {

@@ -103,7 +103,7 @@ export const INT64_SCHEMA = { type: 'integer', format: 'int64' } as const;
 export const EXAMPLE_ID = 2n ** 53n + 1n;
 
 /** Parses an identifier. Throws the not-found error if the text is not an int64. */
-export class IdPipe implements PipeTransform<string, bigint> {
+class IdPipe implements PipeTransform<string, bigint> {
   constructor(private readonly notFound: ErrorDefinition) {}
 
   transform(text: string): bigint {

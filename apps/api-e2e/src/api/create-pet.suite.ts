@@ -214,10 +214,6 @@ describe('createPet: Idempotency-Key', () => {
     expectError(await create(`${run}-2`, '{"name":"Rex","categoryId":8}'), 'idempotency_key_reused');
   });
 
-  it.each(['a b', '"a', '', '"a b"', 'x'.repeat(256)])('must not be %j', async (key) => {
-    expect(expectError(await create(key, NEW_PET), 'invalid_request')).toMatch(/^Idempotency-Key must be [^;]*$/);
-  });
-
   it('is only stored for successful creations', async () => {
     expectError(await create(`${run}-3`, '{"name":"","categoryId":1}'), 'invalid_request');
     expectStatus(await create(`${run}-3`, NEW_PET), 201);

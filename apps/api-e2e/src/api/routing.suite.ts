@@ -10,7 +10,7 @@ const WITHOUT_KEY = { authorization: null };
 const READ = ['GET', 'HEAD', 'OPTIONS'];
 const KNOWN_PATHS: readonly [string, readonly string[]][] = [
   ['/v1/pets', [...READ, 'POST']],
-  ...['/v1/pets/1', '/v1/pets/abc', '/health/live', '/openapi.json', '/', '/docs', '/docs/docs.js'].map(
+  ...['/v1/pets/1', `/v1/pets/${'9'.repeat(200)}`, '/health/live', '/openapi.json', '/', '/docs', '/docs/docs.js'].map(
     (path): [string, readonly string[]] => [path, READ],
   ),
 ];

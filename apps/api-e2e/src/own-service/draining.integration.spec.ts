@@ -66,6 +66,7 @@ it('processes behind a load balancer are replaced under load, and drop no reques
   await waitFor(async () => expect(await send(old.url, '/health/ready')).toMatchObject({ status: 503 }));
   targets = [replacement.url];
   expect(await exit).toBe(0);
+  expect(old.output).toContain('"graceMs":5000,');
   isOver = true;
   await Promise.all(load);
   await balancer.cut();

@@ -125,11 +125,6 @@ describe('failed authentications', () => {
 });
 
 class Shops {
-  @Public()
-  open() {
-    return undefined;
-  }
-
   @RequireScopes('pets:read', 'pets:write')
   scoped() {
     return undefined;
@@ -191,10 +186,6 @@ const scopesGuard = new ScopesGuard();
 
 it('accepts a client with every scope of the route', () => {
   expect(scopesGuard.canActivate(contextOf('scoped', 'pets:write', 'pets:read').context)).toBe(true);
-});
-
-it('accepts all requests to a public route', () => {
-  expect(scopesGuard.canActivate(guardContext(Shops, 'open').context)).toBe(true);
 });
 
 it.each([

@@ -54,13 +54,9 @@ describe('readConfig', () => {
     for (const value of [minimum - 1, maximum + 1]) expect(() => readConfig({ DATABASE_URL, [name]: String(value) })).toThrow(rule);
   });
 
-  it('reads variables', () => {
-    const env = { DATABASE_URL, PORT: '8080', MIGRATE_ON_START: 'false', PUBLIC_BASE_URL: 'https://api.example.org/store/' };
-    expect(readConfig(env)).toMatchObject({ port: 8080, migrateOnStart: false, publicBaseUrl: 'https://api.example.org/store' });
-  });
-
   it('reads booleans and lists', () => {
-    expect(readConfig({ DATABASE_URL, MIGRATE_ON_START: 'yes' })).toMatchObject({ migrateOnStart: true });
+    for (const [text, value] of Object.entries({ true: true, on: true, yes: true, 1: true, false: false, off: false, no: false, 0: false }))
+      expect(readConfig({ DATABASE_URL, MIGRATE_ON_START: text, CITUS: text })).toMatchObject({ migrateOnStart: value, citus: value });
     const env = { DATABASE_URL, TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1,fd00::/8' };
     expect(readConfig(env)).toMatchObject({ trustedProxies: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'] });
   });
@@ -120,8 +116,8 @@ describe('readConfig', () => {
   it.each([
     [{ DATABASE_REPLICA_URLS: 'postgres://db1/store,' }, 'DATABASE_REPLICA_URLS must be a postgres:// URL'],
     [
-      { OTEL_EXPORTER_OTLP_CLIENT_KEY: '/dev/null' },
-      'OTEL_EXPORTER_OTLP_CLIENT_KEY cannot be read: /dev/null must be a file of at most 1048576 bytes',
+      { OTEL_EXPORTER_OTLP_CLIENT_KEY: '/dev/null', OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY: '/dev/null' },
+      'OTEL_EXPORTER_OTLP_CLIENT_KEY cannot be read: /dev/null must be a file of at most 1048576 bytes\nOTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY cannot be read: /dev/null must be a file of at most 1048576 bytes',
     ],
     [{ DATABASE_REPLICA_URLS: 'postgres://db1/store,mysql://db2/store' }, 'DATABASE_REPLICA_URLS must be a postgres:// URL'],
     [
@@ -354,12 +350,6 @@ describe('readConfig', () => {
       expect(read).toThrow(new StartupError(`OtherSettings ${rule}`));
     });
   });
-
-  it('reports each invalid variable in its own line', () => {
-    expect(() => readConfig({ PORT: 'x', HOST: '' })).toThrow(
-      'DATABASE_URL is required but not set\nPORT must be an integer from 0 to 65535',
-    );
-  });
 });
 
 it.each([
@@ -376,6 +366,7 @@ it.each([
 it.each([
   ...['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_SERVICE_NAME', 'OTEL_TRACES_SAMPLER_ARG', 'OTEL_RESOURCE_ATTRIBUTES'],
   ...['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_TIMEOUT', 'OTEL_EXPORTER_OTLP_CERTIFICATE'],
+  ...['OTEL_EXPORTER_OTLP_COMPRESSION', 'OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE', 'OTEL_EXPORTER_OTLP_CLIENT_KEY'],
   ...['TZ', 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'UV_THREADPOOL_SIZE', 'NO_COLOR', 'PGSSLROOTCERT', 'PGOPTIONS', 'PATH', 'PORT'],
 ])('%s is honoured, so no line is written', (name) => {
   expect(describeIgnored({ [name]: 'set' })).toEqual([]);

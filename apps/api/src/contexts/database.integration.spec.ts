@@ -78,8 +78,10 @@ describe('a service', () => {
   it('reads if the database closes all connections', async () => {
     for (let i = 0; i < 5; i++) {
       expect(statuses(await Promise.all([get(service), get(service), get(service)]))).toEqual([200, 200, 200]);
+      // Its key is not cached.
+      const other = { ...service, key: await service.createKey('pets:read') };
       await terminate();
-      expect(statuses(await Promise.all([get(service), get(service), get(service)]))).toEqual([200, 200, 200]);
+      expect(statuses(await Promise.all([get(other), get(service), get(service)]))).toEqual([200, 200, 200]);
     }
   });
 
@@ -154,6 +156,7 @@ describe('responds with 503, and recovers afterwards', () => {
   });
 
   it('if the database does not respond', async () => {
+    expect(service.app.get(Database).settings).toMatchObject({ connectTimeoutMs: 2_000, statementTimeoutMs: 1_000, poolSize: 3 });
     await waitUntilServing();
     proxy.slowDown(60_000);
     // More than the pool size: some time out in a statement, the others while waiting for a connection.
@@ -303,8 +306,13 @@ describe('with one connection', () => {
     expect(lines.filter((line) => line.includes('"sql"') && !line.includes('"requestId"'))).toEqual([]);
   });
 
-  it('injects repositories of TypeORM, and replaces providers', async () => {
-    const response = await fetch(`${service.url}/quotes`, { method: 'POST' });
+  it('injects repositories of TypeORM, and replaces providers; while a statement waits for the connection, a metric shows it', async () => {
+    const connection = await service.app.get(Database).pool.connect();
+    const responded = fetch(`${service.url}/quotes`, { method: 'POST' });
+    const waiting = () => service.app.get(Metrics).registry.getSingleMetricAsString('database_pool_waiting');
+    await waitFor(async () => expect(await waiting()).toMatch(/ [1-9]\d*$/));
+    connection.release();
+    const response = await responded;
     expect([response.status, await response.json()]).toEqual([201, [{ id: 1, quote: 'Woof' }]]);
   });
 

@@ -79,8 +79,14 @@ it('a failure is logged, counted, and followed by a run in the next period', asy
 
 it('a process that starts later reports the last success of the deployment', async () => {
   await database.dataSource.query(`INSERT INTO jobs.runs (name, started_at, succeeded_at) VALUES ('spec', now(), '2026-01-01T00:00:00Z')`);
-  const { value } = await start([job(60_000)]);
+  // The first read waits until the database is opened, not for the period. The maximum delay of a timer is 25 days.
+  database.dataSource.hasOpened = false;
+  const { value } = await start([job(30 * 86_400_000)]);
   await waitFor(async () => expect(Number(await value('job_last_success_timestamp_seconds{job_name="spec"}'))).toBe(1_767_225_600));
+  const query = jest.spyOn(database.dataSource.pool, 'query');
+  await sleep(200);
+  expect(query).not.toHaveBeenCalled();
+  query.mockRestore();
 });
 
 it('it logs a warning for each outage, and runs the job afterwards', async () => {
@@ -145,16 +151,24 @@ it('while draining, no run starts, and the end of the runner waits for the curre
   draining.isActive = true;
   let isStopped = false;
   const stopped = runner.beforeApplicationShutdown().then(() => (isStopped = true));
+  // Another process, for which the job is due, reads the state once in its period.
+  await database.dataSource.query(`UPDATE jobs.runs SET started_at = '-infinity'`);
+  const query = jest.spyOn(database.dataSource.pool, 'query');
+  await start([job(60_000)]);
   await sleep(200);
+  expect(query.mock.calls.filter(([text]) => text.includes('dueInMs'))).toHaveLength(1);
+  query.mockRestore();
   expect(isStopped).toBe(false);
   resolve();
   await stopped;
   expect(messages(20)).toEqual(['job started', 'job succeeded']);
+  expect(lines.find(({ msg }) => msg === 'job succeeded')?.['durationMs']).toBeGreaterThan(190);
   expect(runs).toBe(1);
 
   database.dataSource.hasOpened = false;
   const next = await start([job(50)]);
   next.draining.isActive = true;
+  expect(Number(await next.value('job_last_success_timestamp_seconds{job_name="spec"}'))).toBeGreaterThan(Date.now() / 1000 - 3_600);
   await sleep(300);
   expect(runs).toBe(1);
 });

@@ -348,13 +348,17 @@ describe('an app that stops', () => {
       ended.end();
       await statementsWait(1);
       await requestsPend(3);
+      const accepted = once(stopping.app.getHttpServer(), 'connection');
+      const newest = await open(stopping);
+      await accepted;
+      newest.write(get('/health/live'));
       const closed = stopping.app.close();
       await waitFor(() => expect(stopping.app.getHttpServer().listening).toBe(false));
       pipelined.write(create() + create());
       await statementsWait(2);
       for (const connection of [unused, used]) expect(await connection.read()).toBeUndefined();
       await release();
-      for (const connection of [busy, ended]) expect(await readResponses(connection)).toEqual(['200 close']);
+      for (const connection of [busy, ended, newest]) expect(await readResponses(connection)).toEqual(['200 close']);
       expect(await readResponses(pipelined)).toEqual(['200 keep-alive', '201 keep-alive', '201 close']);
       await closed;
     });

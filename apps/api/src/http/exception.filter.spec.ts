@@ -144,12 +144,6 @@ describe('the response', () => {
   });
 });
 
-const SENTENCE = /^[A-Z].* .*\.$/;
-
-it.each(Object.values(HTTP_ERRORS))('an error of HTTP has a message: $code', ({ message }) => {
-  expect(message).toMatch(SENTENCE);
-});
-
 describe('an error body', () => {
   it.each<[ErrorKind, number]>([
     ['invalid', 400],

@@ -202,6 +202,18 @@ describe('a body of bytes', () => {
     expect(shed).toEqual(['receiving', 'receiving', 'receiving']);
   });
 
+  it('that is rejected, or that arrives after the response, does not count', async () => {
+    const [large, late] = [Buffer.alloc(40 * KIB, 'x'), new PassThrough()];
+    const [rejected, answered] = [await send(chunked(large, 'x')), await send(late)];
+    await rejected.receive();
+    void answered.receive();
+    late.write('%');
+    await answered.respond();
+    late.write(large.subarray(1));
+    expect(await result(large)).toBe(large.toString());
+    await rejected.respond();
+  });
+
   it('counts at least a share of the maximum from its begin to its end', async () => {
     const others = [await send(Buffer.alloc(40 * KIB)), await send(Buffer.alloc(32 * KIB - 200))];
     for (const { receive } of others) await receive();
@@ -225,6 +237,13 @@ describe('a body of bytes', () => {
     const route = { method, url: '/large', config: { acceptedBytes: { types: TYPES, maxBytes } }, handler: () => '' };
     expect(() => server.route(route)).toThrow(reason);
   });
+});
+
+it('bodies of bytes occupy at most 48 MiB by default', async () => {
+  const byDefault = fastify();
+  receiveBodies(byDefault, { count: () => undefined });
+  const route = { method: 'POST', url: '/', config: { acceptedBytes: { types: [], maxBytes: 48 * KIB * KIB + 1 } }, handler: () => '' };
+  expect(() => byDefault.route(route)).toThrow(`must be from 1 to ${48 * KIB * KIB}.`);
 });
 
 it.each<[IncomingMessage['headers'], boolean]>([

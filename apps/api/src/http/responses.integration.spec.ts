@@ -124,12 +124,13 @@ describe('health', () => {
     await database.connect();
   });
 
-  async function get(path: string): Promise<{ status: number; connection: string | null; body: unknown }> {
+  async function get(path: string) {
     const response = await fetch(service.url + path, { headers: { Authorization: `Bearer ${service.key}` } });
-    return { status: response.status, connection: response.headers.get('connection'), body: await response.json() };
+    const [connection, cacheControl] = ['connection', 'cache-control'].map((name) => response.headers.get(name));
+    return { status: response.status, connection, cacheControl, body: await response.json() };
   }
 
-  const OK = { status: 200, connection: 'keep-alive', body: { status: 'ok' } };
+  const OK = { status: 200, connection: 'keep-alive', cacheControl: 'no-store', body: { status: 'ok' } };
   const notReady = (message: string) => ({ status: 503, body: { code: 'service_unavailable', message, status: 503 } });
 
   it('is ready if and only if all its migrations are applied', async () => {
@@ -167,8 +168,10 @@ describe('CORS', () => {
     expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);
     expect(headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST, OPTIONS');
     expect(headers.get('access-control-allow-headers')).toBe(preflight['Access-Control-Request-Headers']);
+    expect(headers.get('access-control-max-age')).toBe('600');
     expect(headers.get('access-control-allow-credentials')).toBeNull();
     expect(headers.get('x-request-id')).not.toBeNull();
+    expect(await send('OPTIONS', '/v1/pets', { Origin: ORIGIN, 'Access-Control-Request-Method': 'GET' })).toMatchObject({ status: 204 });
   });
 
   it('exposes all response headers to a configured origin, also on errors', async () => {
@@ -305,6 +308,7 @@ describe('the reference at /docs', () => {
     expect(policy).toMatch(/^default-src 'none'; script-src 'self';/);
     // What Swagger UI does: style attributes, icons from data URLs, requests to the service.
     expect(policy).toContain("; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self';");
+    expect(policy).toMatch(/; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/);
     const files = [...(await response.text()).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file = '']) => file);
     expect(files).toEqual(['data:,', 'docs/swagger-ui.css', 'docs/swagger-ui-bundle.js', 'docs/docs.js']);
     for (const file of files.slice(1)) {

@@ -217,6 +217,17 @@ it.each([
   connection.reset();
 });
 
+it.each([
+  ['PUT', 'If-Match: "x"', 412],
+  ['DELETE', 'If-Match: *', 204],
+  ['PATCH', 'If-None-Match: *', 412],
+])('%s without preconditions is only performed if the condition is true: %s', async (method, field, status) => {
+  const connection = await open();
+  connection.write(request(method, `${field}\r\n`));
+  expect(await connection.read()).toMatchObject({ status });
+  connection.reset();
+});
+
 it('OPTIONS * lists the methods of the server', async () => {
   const connection = await open();
   connection.write(request('OPTIONS', '', '', '*') + NEXT);

@@ -92,5 +92,6 @@ describe("Nest's Logger", () => {
 
   it('logs the start of Nest only at the level debug', () => {
     expect(linesOf(() => new Logger('RouterExplorer').log('Mapped'))).toMatchObject([{ level: 20, msg: 'Mapped' }]);
+    expect(linesOf(() => new Logger('NestApplication').error('Failed'))).toMatchObject([{ level: 50, msg: 'Failed' }]);
   });
 });

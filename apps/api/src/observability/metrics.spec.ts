@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { fastify } from 'fastify';
-import { createLogger } from './logger.js';
+import { createLogger, requestIds } from './logger.js';
 import { Metrics } from './metrics.js';
 import { startObservability } from './observability.js';
 import { observeResponses } from './request-hooks.js';
@@ -57,13 +57,16 @@ it('a subscription that has been forgotten has no metrics any more', async () =>
     expect(await samplesOf(`event_subscription_${name}`)).toEqual([`{subscription="stock"} ${String(value)}`]);
 });
 
-it('measures prepared statements, whether they succeed or fail', async () => {
-  const config = { logSql: false, otelExporterOtlpEndpoint: undefined, otelTracesSamplerArg: 1 };
-  const { metrics: measured, interceptor } = await startObservability(config, createLogger('silent'));
+it('measures prepared statements, whether they succeed or fail, and logs those of a request', async () => {
+  const config = { logSql: true, otelExporterOtlpEndpoint: undefined, otelTracesSamplerArg: 1 };
+  const logger = createLogger('info', { write: (line: string) => void lines.push(line) });
+  const { metrics: measured, interceptor } = await startObservability(config, logger);
   const now = jest.spyOn(performance, 'now');
-  for (const ms of [1_000, 3_500, 10, 20]) now.mockReturnValueOnce(ms);
-  await interceptor({ name: 'pick', batchSize: 3, text: 'SELECT' }, () => Promise.resolve());
-  await expect(interceptor({ name: 'pick', batchSize: 2, text: 'SELECT' }, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  for (const ms of [1_000, 3_500, 10, 10, 20, 20]) now.mockReturnValueOnce(ms);
+  await interceptor({ name: 'pick', batchSize: 4, text: 'SELECT' }, () => Promise.resolve());
+  const failing = requestIds.run('r1', () => interceptor({ name: 'pick', text: 'SELECT' }, () => Promise.reject(new Error('no'))));
+  await expect(failing).rejects.toThrow('no');
+  expect(lines).toEqual([expect.stringContaining('"requestId":"r1","sql":"SELECT","durationMs":10,"msg":"statement"')]);
   await interceptor({ text: 'SELECT 1' }, () => Promise.resolve());
   const text = await measured.registry.metrics();
   for (const [name, sum] of [

@@ -128,6 +128,7 @@ describe('the OpenTelemetry SDK', () => {
 });
 
 describe('with a collector', () => {
+  beforeAll(() => void (process.env['OTEL_RESOURCE_ATTRIBUTES'] = 'team=pets'));
   const service = useTracedApp({ DATABASE_POOL_SIZE: '2' });
 
   it('one trace joins caller, HTTP and SQL', async () => {
@@ -162,7 +163,8 @@ describe('with a collector', () => {
       'SERVER GET /v1/pets/:petId': { 'CLIENT find one pets.pets': {} },
     });
     expect(traceOf(callers.missing)).toEqual({ 'SERVER GET': {} });
-    expect(new Set(spans.map(({ resource }) => resource['service.name']))).toEqual(new Set(['animal-store']));
+    const resource = { 'service.name': 'animal-store', 'service.instance.id': expect.stringMatching(/^[\da-f-]{36}$/), team: 'pets' };
+    for (const span of spans) expect(span.resource).toMatchObject(resource);
     expect(spans.find(({ name }) => name === 'GET /v1/pets/:petId')?.attributes).toEqual({
       'http.request.method': 'GET',
       'http.response.status_code': 200,

@@ -104,6 +104,11 @@ it('has no other resources', async () => {
   }
 });
 
+it('limits the time of a request, and survives a connection without a file descriptor', () => {
+  expect(admin).toMatchObject({ headersTimeout: 10_000, requestTimeout: 10_000 });
+  admin.emit('error', new Error('accept EMFILE'));
+});
+
 it('responds with 500 if the metrics cannot be collected', async () => {
   const failing = await startAdminServer({ host: '127.0.0.1', port: 0 }, () => Promise.reject(new Error('no metrics')));
   const response = await fetch(`http://127.0.0.1:${String(portOf(failing))}/metrics`);

@@ -196,6 +196,8 @@ it('a change waits for an earlier one of the same key or client, and decides aft
   expect(await actions()).toEqual(before);
   const create = () => manageApiKeys.create({ ...input, clientName: 'globex' });
   expect(await behind(`INSERT INTO access.clients (name) VALUES ('globex')`, create)).toMatchObject({ status: 'fulfilled' });
+  await manageClients.setRateLimit('acme', 6);
+  expect((await manageClients.list()).map(({ name }) => name)).toEqual(['acme', 'globex']);
 });
 
 describe('the audit trail', () => {
