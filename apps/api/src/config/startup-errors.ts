@@ -13,8 +13,10 @@ export function assertUnique(what: string, all: readonly { readonly name: string
 
 /** @throws StartupError if the address of the variables cannot be listened on */
 export function listening<Result>(attempt: Promise<Result>, variable: 'HOST' | 'ADMIN_HOST'): Promise<Result> {
-  return attempt.catch(({ message }: Error) => {
-    throw new StartupError(`${message}: set ${variable} and ${variable.replace('HOST', 'PORT')} to a free port of this machine.`);
+  return attempt.catch((error: unknown) => {
+    throw new StartupError(
+      `${(error as Error).message}: set ${variable} and ${variable.replace('HOST', 'PORT')} to a free port of this machine.`,
+    );
   });
 }
 
