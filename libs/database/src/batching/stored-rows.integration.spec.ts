@@ -183,12 +183,6 @@ describe('with columns of many types', () => {
       expect(logins).toBe(0);
     });
 
-    it('one row of 64', async () => {
-      const keys = Array.from({ length: 64 }, (_, index) => (index === 40 ? 'broken' : 'good'));
-      expect(await statusesOf(keys.map((key) => lines.add(aLine({ key }))))).toBe(`${'f'.repeat(40)}r${'f'.repeat(23)}`);
-      expect([logins, await count()]).toEqual([0, 63]);
-    });
-
     it('unless a transaction is still open', async () => {
       const client = await dataSource.pool.connect();
       await client.query('BEGIN');

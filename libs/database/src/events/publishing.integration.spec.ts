@@ -87,12 +87,6 @@ describe('a batched insert', () => {
     });
   });
 
-  it('stores no event for a row that is rejected, also in a batch', async () => {
-    const inserts = ['Ann', 'broken', 'Bob'].map((customer) => orders.add(anOrder({ customer })));
-    expect((await Promise.allSettled(inserts)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect((await placedOf()).map(({ customer }) => customer).sort()).toEqual(['Ann', 'Bob']);
-  });
-
   it('with an idempotency key stores one event, also for concurrent repetitions in several processes', async () => {
     const other = ordersOf(await shop.open(recorder('all')));
     const key = { clientId: 1n, key: 'first' };
