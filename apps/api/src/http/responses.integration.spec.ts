@@ -171,7 +171,6 @@ describe('CORS', () => {
     expect(headers.get('access-control-max-age')).toBe('600');
     expect(headers.get('access-control-allow-credentials')).toBeNull();
     expect(headers.get('x-request-id')).not.toBeNull();
-    expect(await send('OPTIONS', '/v1/pets', { Origin: ORIGIN, 'Access-Control-Request-Method': 'GET' })).toMatchObject({ status: 204 });
   });
 
   it('exposes all response headers to a configured origin, also on errors', async () => {

@@ -134,7 +134,7 @@ describe.each(METHODS)('%s', (method) => {
 
   it.each([
     ['Connection: close', request(method, 'Connection: close\r\n')],
-    ['HTTP/1.0', `${method} /v1/things HTTP/1.0\r\n\r\n`],
+    ['HTTP/1.0, which has no expectations,', `${method} /v1/things HTTP/1.0\r\nExpect: nonsense\r\n\r\n`],
   ])('with %s gets a response that closes the connection', async (_what, bytes) => {
     const connection = await open();
     connection.write(bytes + NEXT);

@@ -228,6 +228,9 @@ describe('the audit trail', () => {
     expect(new Set(events.map(({ databaseRole }) => databaseRole)).size).toBe(1);
     const text = events.map((event) => Object.values({ ...event, details: JSON.stringify(event.details) }).join(' ')).join(' ');
     for (const hidden of [secret, rotated.secret]) expect(text).not.toContain(hidden.slice(prefixOf(hidden).length));
+    const more = `SELECT operator, action, client_id, client_name, details FROM access.audit_events, generate_series(1, 10)`;
+    await database.dataSource.query(`INSERT INTO access.audit_events (operator, action, client_id, client_name, details) ${more}`);
+    expect(await manageApiKeys.listAudit()).toHaveLength(50);
   });
 
   it('has no event of a call that changes nothing', async () => {
