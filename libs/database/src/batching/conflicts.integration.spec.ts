@@ -156,12 +156,12 @@ it.each([
 
 it.each([undefined, 'key'])('a value that is committed while its row waits alone is a conflict, with the key %p', async (key) => {
   const { names } = recordStatements();
-  const runner = first.createQueryRunner();
-  await runner.startTransaction();
-  await runner.manager.insert(InvoiceEntity, { number: '1' });
-  const outcomes = outcomesOf([clinic.invoice('1', key)]);
-  await waitFor(() => expect(names.length).toBeGreaterThan(2), { intervalMs: 5 }).finally(() => runner.commitTransaction());
-  await runner.release();
+  let outcomes: Promise<string[]> | undefined;
+  await first.transaction(async (manager) => {
+    await manager.insert(InvoiceEntity, { number: '1' });
+    outcomes = outcomesOf([clinic.invoice('1', key)]);
+    await waitFor(() => expect(names.length).toBeGreaterThan(2), { intervalMs: 5 });
+  });
   expect(await outcomes).toEqual(['invoice_number_taken']);
 });
 
