@@ -8,26 +8,28 @@ const WORKSPACE = join(import.meta.dirname, '../../../..');
 const IMPORT = /^(?:import|export) (?!type )[^;]*?'([^.'][^']*)'|\bimport\('([^.'][^']*)'\)/gm;
 const PACKAGE = /^(?:@[^/]+\/)?[^/]+/;
 
-interface PackageLock {
-  readonly packages: { readonly '': { readonly dependencies: Readonly<Record<string, string>> } };
-}
-
 /**
  * Bundles the dependencies of the service, because Jest evaluates each module again for each spec file: 70 files replace 3,000. Returns
  * the folder, where `index.json` has the file of each specifier that the sources import.
+ * @returns {Promise<string>}
  */
-export async function bundlePackages(): Promise<string> {
+export async function bundlePackages() {
   const lock = readFileSync(join(WORKSPACE, 'package-lock.json'), 'utf8');
-  const specifiers = importedSpecifiers(Object.keys((JSON.parse(lock) as PackageLock).packages[''].dependencies));
-  const key = createHash('sha256').update(lock).update(specifiers.join()).digest('hex').slice(0, 16);
+  const specifiers = importedSpecifiers(Object.keys(JSON.parse(lock).packages[''].dependencies));
+  const key = createHash('sha256')
+    .update(lock)
+    .update(specifiers.join())
+    .update(readFileSync(import.meta.filename))
+    .digest('hex')
+    .slice(0, 16);
   const folder = join(WORKSPACE, '.nx/jest-packages', key);
   if (existsSync(folder)) return folder;
 
-  const nameOf = (specifier: string) => specifier.replaceAll(/\W/g, '_');
-  const entries = new Map<string, string>();
+  const nameOf = (specifier) => specifier.replaceAll(/\W/g, '_');
+  const entries = new Map();
   for (const specifier of specifiers) {
     // The names that Node.js finds in a CommonJS package.
-    const names = Object.keys((await import(specifier)) as object).filter((name) => name !== 'module.exports' && name !== '__esModule');
+    const names = Object.keys(await import(specifier)).filter((name) => name !== 'module.exports' && name !== '__esModule');
     entries.set(join(WORKSPACE, nameOf(specifier)), `import '${specifier}';\nexport { ${names.join()} } from '${specifier}';\n`);
   }
   const bundle = await rolldown({
@@ -65,11 +67,11 @@ export async function bundlePackages(): Promise<string> {
   return folder;
 }
 
-function importedSpecifiers(dependencies: readonly string[]): string[] {
-  const exclude = (name: string) => name === 'node_modules' || name === 'dist';
+function importedSpecifiers(dependencies) {
+  const exclude = (name) => name === 'node_modules' || name === 'dist';
   const sources = globSync('{apps,libs,examples}/**/src/**/*.ts', { cwd: WORKSPACE, exclude });
-  const specifiers = new Set<string>();
+  const specifiers = new Set();
   for (const source of sources)
-    for (const [, name, lazy] of readFileSync(join(WORKSPACE, source), 'utf8').matchAll(IMPORT)) specifiers.add(name ?? lazy ?? '');
-  return [...specifiers].filter((specifier) => dependencies.includes(PACKAGE.exec(specifier)?.[0] ?? '')).sort();
+    for (const [, name, lazy] of readFileSync(join(WORKSPACE, source), 'utf8').matchAll(IMPORT)) specifiers.add(name ?? lazy);
+  return [...specifiers].filter((specifier) => dependencies.includes(PACKAGE.exec(specifier)?.[0])).sort();
 }
