@@ -354,6 +354,7 @@ describe('readConfig', () => {
 
 it.each([
   ...['OTEL_TRACES_SAMPLER', 'OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_SDK_DISABLED', 'OTEL_PROPAGATORS'],
+  ...['OTEL_EXPORTER_OTLP_TIMEOUT', 'OTEL_EXPORTER_OTLP_COMPRESSION', 'OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_RESOURCE_ATTRIBUTES'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'https_proxy', 'no_proxy', 'ALL_PROXY', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
   ...['WEB_CONCURRENCY', 'LISTEN_FDS', 'NOTIFY_SOCKET', 'FORCE_COLOR'],
 ])('one line says that %s has no effect, without its value', (name) => {
@@ -364,12 +365,13 @@ it.each([
 });
 
 it.each([
-  ...['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_SERVICE_NAME', 'OTEL_TRACES_SAMPLER_ARG', 'OTEL_RESOURCE_ATTRIBUTES'],
-  ...['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_TIMEOUT', 'OTEL_EXPORTER_OTLP_CERTIFICATE'],
-  ...['OTEL_EXPORTER_OTLP_COMPRESSION', 'OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE', 'OTEL_EXPORTER_OTLP_CLIENT_KEY'],
+  ...['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_SERVICE_NAME', 'OTEL_TRACES_SAMPLER_ARG', 'OTEL_RESOURCE_ATTRIBUTES=a=b,c=d'],
+  ...['OTEL_EXPORTER_OTLP_HEADERS=a=b', 'OTEL_EXPORTER_OTLP_TRACES_TIMEOUT=500', 'OTEL_EXPORTER_OTLP_CERTIFICATE'],
+  ...['OTEL_EXPORTER_OTLP_COMPRESSION=gzip', 'OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE', 'OTEL_EXPORTER_OTLP_CLIENT_KEY'],
   ...['TZ', 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'UV_THREADPOOL_SIZE', 'NO_COLOR', 'PGSSLROOTCERT', 'PGOPTIONS', 'PATH', 'PORT'],
-])('%s is honoured, so no line is written', (name) => {
-  expect(describeIgnored({ [name]: 'set' })).toEqual([]);
+])('%s is honoured, so no line is written', (variable) => {
+  const [name = '', value = 'set'] = variable.split(/=(.*)/);
+  expect(describeIgnored({ [name]: value })).toEqual([]);
 });
 
 it('an empty variable counts as unset', () => {
