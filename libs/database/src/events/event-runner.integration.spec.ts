@@ -67,8 +67,8 @@ describe('a subscription', () => {
     const { dataSource, run } = await open(recorder('busy', failing(new Set([1]))), recorder('idle', undefined, [OrderPlaced]));
     await moveInOneTransaction(dataSource, 1n, 1, 2);
     await moveInOneTransaction(dataSource, 5n, ...Array.from({ length: 100 }, (_, index) => index + 3));
-    run({ pollMs: 60_000, retryMs: 60_000 });
-    await waitFor(async () => expect(await effects(shop.admin, 'busy')).toHaveLength(100));
+    run({ pollMs: 600_000, retryMs: 60_000 });
+    await waitFor(async () => expect(await effects(shop.admin, 'busy')).toHaveLength(100), { timeoutMs: 60_000 });
   });
 
   it('is created when its process connects, before it can publish', async () => {
