@@ -207,6 +207,10 @@ describe('grants', () => {
     await query(process.env['TEST_POSTGRES_URL'] ?? '', `DROP ROLE ${roles.join()}`);
   });
 
+  it('run one after the other', async () => {
+    await Promise.all(Array.from({ length: 8 }, () => apply(odd)));
+  });
+
   it.each([
     ...[owner, databaseOwner, member, indirect, superuser, writer, 'pg_monitor'].map((name) => [
       name,
