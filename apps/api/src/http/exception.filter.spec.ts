@@ -184,8 +184,4 @@ describe('an error body', () => {
       expect(errorBody(error).message).not.toContain(key);
     }
   });
-
-  it('is thrown as an error with a name', () => {
-    expect(String(new HttpError(HTTP_ERRORS.uriTooLong))).toBe(`HttpError: ${HTTP_ERRORS.uriTooLong.message}`);
-  });
 });

@@ -231,11 +231,16 @@ describe('a server without the app', () => {
 
     it('the oldest idle one is closed for each new one', async () => {
       await start(4);
+      const [first] = await openMany(1, '/fast');
       // Those that their clients have closed do not count.
-      for (const closed of await openMany(2, '/fast')) closed.reset();
-      await waitFor(async () => expect(await countConnections()).toBe(0));
+      for (let i = 0; i < 4; i++) {
+        for (const closed of await openMany(1, '/fast')) closed.reset();
+        await waitFor(async () => expect(await countConnections()).toBe(1));
+      }
       const busy = await openMany(1, '/slow');
-      const [first, second, third] = await openMany(3, '/fast');
+      const [second, third] = await openMany(2, '/fast');
+      first?.write(get('/fast'));
+      expect(await first?.read()).toMatchObject({ status: 200 });
       const newest = await openMany(2, '/fast');
       for (const closed of [first, second]) expect(await closed?.read()).toBeUndefined();
       released.resolve('done');
