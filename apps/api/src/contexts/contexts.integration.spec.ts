@@ -144,7 +144,6 @@ describe('EventDelivery', () => {
     );
 
     expect(exporter.getFinishedSpans()).toHaveLength(published);
-    // A text without parameters may contain values.
     expect(exporter.getFinishedSpans().find(({ name }) => name === 'COMMIT')?.attributes).not.toHaveProperty(['db.query.text']);
 
     await delivery.beforeApplicationShutdown();
