@@ -166,10 +166,13 @@ describe('rows that wait for an open transaction', () => {
   it('fail after the statement timeout, without their row', async () => {
     const source = await lines.open({ statementTimeoutMs: 300 });
     const repository = new BatchedRepository(source.getRepository(OrderLineEntity), source.getRepository(OrderLineKeyEntity));
+    const execute = jest.spyOn(source.pool, 'withClient');
     await whileLocked(['a', 'b'], async () => {
       const ends = await Promise.allSettled(['a', 'b', 'free'].map((key) => repository.add(aLine({ key }), keyOf(key))));
       expect(ends.map(({ status }) => status[0]).join('')).toBe('rrf');
       expect(ends[1]).toMatchObject({ reason: { code: '55P03' } });
+      // Each attempt waits for 100 ms.
+      expect(execute.mock.calls.length).toBeLessThan(20);
     });
     await source.destroy();
     expect(await lines.all()).toEqual(['free']);
