@@ -27,11 +27,12 @@ it.each([
   [`${'x'.repeat(40)}s`, 'x', 'must have at most 40 characters'],
   ['stock', 'stock', 'must differ from the plural'],
   ['stock', 'Item', 'the singular "Item" must be in kebab-case'],
-  ...['apps', 'platform', 'tools', 'public', 'events', 'jobs', 'overlaps', 'dist', 'bundle', 'coverage'].map(
+  ...['apps', 'platform', 'tools', 'public', 'events', 'jobs', 'dist', 'bundle', 'coverage'].map(
     (name) => [name, 'app', `${name} is a reserved name of the workspace`] as const,
   ),
   ['information-schema', 'view', 'is a reserved name of the workspace'],
   ['window', 'pane', 'window is reserved in PostgreSQL'],
+  ['overlaps', 'app', 'overlaps is reserved in PostgreSQL'],
   ['indexes', 'index', 'index is a reserved name of the workspace'],
   ['customers', 'client', 'client is a reserved name of the workspace'],
   ['pg-orders', 'pg-order', 'pg_orders is reserved in PostgreSQL'],
