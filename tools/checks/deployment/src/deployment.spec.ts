@@ -314,3 +314,12 @@ describe('the notices of third parties', () => {
     });
   });
 });
+
+it.each(['ci', 'nightly', 'release'])('the workflow %s pins its actions, limits its jobs, and keeps no credentials', (name) => {
+  const text = readWorkspaceFile(`.github/workflows/${name}.yml`);
+  const { permissions, jobs } = parse(text) as { permissions: unknown; jobs: Record<string, { 'timeout-minutes': number }> };
+  expect(text.match(/uses: .*/g)).toEqual(text.match(/uses: [\w/-]+@[0-9a-f]{40} # v[\d.]+/g));
+  expect(text.match(/persist-credentials: false/g)).toHaveLength(text.split('actions/checkout@').length - 1);
+  expect(permissions).toEqual({ contents: 'read' });
+  for (const job of Object.values(jobs)) expect(job['timeout-minutes']).toBeLessThanOrEqual(60);
+});
