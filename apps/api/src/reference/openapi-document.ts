@@ -181,49 +181,47 @@ const header = (description: string, example: string, required = true) =>
   ({ description, required, schema: { type: 'string' }, example }) as const;
 
 const SHARED_HEADERS = {
-  RequestId: header("The request's X-Request-Id if it is valid, otherwise a generated one.", '5f0c7a52-9f3e-4f5e-8f0b-6c1d2a3b4c5d'),
-  NoSniff: header('Clients must not guess a different content type.', 'nosniff'),
-  NoStore: header('Errors must not be cached.', 'no-store'),
+  'X-Request-Id': header("The request's X-Request-Id if it is valid, otherwise a generated one.", '5f0c7a52-9f3e-4f5e-8f0b-6c1d2a3b4c5d'),
+  'X-Content-Type-Options': header('Clients must not guess a different content type.', 'nosniff'),
+  'Cache-Control': header('Errors must not be cached.', 'no-store'),
   Deprecation: header('Only on deprecated operations: the date since which they are (RFC 9745).', '@1764892800', false),
   Sunset: header('Only on deprecated operations: their removal date (RFC 8594).', 'Thu, 05 Dec 2030 00:00:00 GMT', false),
-  PreferenceApplied: header('Present only if the request has `Prefer: handling=strict`.', 'handling=strict', false),
+  'Preference-Applied': header('Present only if the request has `Prefer: handling=strict`.', 'handling=strict', false),
   RateLimit: header(
     'Remaining requests of the client, or of the address on a public operation, and seconds until the limit is reset.',
     '"default";r=5999;t=60',
     false,
   ),
-  RateLimitPolicy: header('Maximum number of requests, and the time window in seconds.', '"default";q=6000;w=60', false),
-  RetryAfter: header('Seconds to wait before a retry.', '1'),
-  ErrorLink: header(
+  'RateLimit-Policy': header('Maximum number of requests, and the time window in seconds.', '"default";q=6000;w=60', false),
+  'Retry-After': header('Seconds to wait before a retry.', '1'),
+  Link: header(
     'URL of the guide to the error, `rel="help"` (RFC 8288), if there are guides. On deprecated operations also that of the replacement.',
     '<https://docs.example.com/guides/errors.html#invalid_request>; rel="help"',
     false,
   ),
 } as const;
 
-const shared = (name: keyof typeof SHARED_HEADERS) => ({ $ref: `#/components/headers/${name}` });
+const shared = (...names: (keyof typeof SHARED_HEADERS)[]): Headers =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+/** Headers of every response. */
+const COMMON_HEADERS = shared('X-Request-Id', 'X-Content-Type-Options', 'RateLimit-Policy', 'RateLimit', 'Preference-Applied');
 
 /** Headers of the successful responses of a deprecated operation. */
 const DEPRECATION_HEADERS: Headers = {
-  Deprecation: shared('Deprecation'),
-  Sunset: shared('Sunset'),
+  ...shared('Deprecation', 'Sunset'),
   Link: header('URL of the operation that replaces this one (RFC 8288).', '</v1/pets>; rel="successor-version"'),
 };
 
-const ERROR_HEADERS: Headers = {
-  'Cache-Control': shared('NoStore'),
-  Link: shared('ErrorLink'),
-  Deprecation: shared('Deprecation'),
-  Sunset: shared('Sunset'),
-};
+const ERROR_HEADERS = shared('Cache-Control', 'Link', 'Deprecation', 'Sunset');
 
 const HEADERS_OF_STATUS: Readonly<Record<string, Headers>> = {
   401: { 'WWW-Authenticate': header('How to authenticate (RFC 6750).', 'Bearer realm="animal-store", error="invalid_token"') },
   403: {
     'WWW-Authenticate': header('The required scope (RFC 6750).', 'Bearer realm="animal-store", error="insufficient_scope", scope="…"'),
   },
-  429: { 'Retry-After': shared('RetryAfter') },
-  503: { 'Retry-After': shared('RetryAfter') },
+  429: shared('Retry-After'),
+  503: shared('Retry-After'),
 };
 
 const ACCEPT_PATCH_HEADER = { 'Accept-Patch': header('The supported media types (RFC 5789).', ACCEPT_PATCH) };
@@ -253,7 +251,7 @@ function complete(operation: Operation): void {
     304: { ...(link && { Link: link }), ...revalidation },
   };
   for (const [status, response] of Object.entries(responses) as [string, Response][])
-    response.headers = { ...headersOf({ ...response.headers, ...added[status] }), ...(deprecation && DEPRECATION_HEADERS) };
+    response.headers = { ...COMMON_HEADERS, ...response.headers, ...added[status], ...(deprecation && DEPRECATION_HEADERS) };
   for (const { status, name } of errorResponsesOf(operation)) responses[status] = { $ref: `#/components/responses/${name}` };
   const access = isPublic(operation)
     ? 'Requires no API key.'
@@ -268,18 +266,6 @@ function complete(operation: Operation): void {
     Reflect.deleteProperty(operation, EXTENSIONS.scopes);
   }
   for (const extension of Object.values(INTERNAL_EXTENSIONS)) Reflect.deleteProperty(operation, extension);
-}
-
-/** Returns the headers of every response, plus its own. */
-function headersOf(own: Headers = {}): Headers {
-  return {
-    'X-Request-Id': shared('RequestId'),
-    'X-Content-Type-Options': shared('NoSniff'),
-    'RateLimit-Policy': shared('RateLimitPolicy'),
-    RateLimit: shared('RateLimit'),
-    'Preference-Applied': shared('PreferenceApplied'),
-    ...own,
-  };
 }
 
 function isPublic({ [EXTENSIONS.scopes]: scopes }: Operation): boolean {
@@ -297,7 +283,7 @@ function errorResponsesOf(operation: Operation): readonly { status: string; name
   return byStatus.map(([status, errors]) => {
     const rejectsPatch = status === 415 && isPatch(operation);
     const rejectsBytes = operation[INTERNAL_EXTENSIONS.acceptedBytes] && (status === 413 || status === 415);
-    const headers = { ...ERROR_HEADERS, ...HEADERS_OF_STATUS[status], ...(rejectsPatch && ACCEPT_PATCH_HEADER) };
+    const headers = { ...COMMON_HEADERS, ...ERROR_HEADERS, ...HEADERS_OF_STATUS[status], ...(rejectsPatch && ACCEPT_PATCH_HEADER) };
     const examples = Object.fromEntries(errors.map((error) => [error.code, { value: error }]));
     return {
       status: String(status),
@@ -306,7 +292,7 @@ function errorResponsesOf(operation: Operation): readonly { status: string; name
         (rejectsPatch ? 'OfPatch' : rejectsBytes ? `Of${pascalCase(operation.operationId ?? '')}` : ''),
       response: {
         description: errors.map(({ message }) => (errors.length > 1 ? `- ${message}` : message)).join('\n'),
-        headers: headersOf(headers),
+        headers,
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples } },
       },
     };

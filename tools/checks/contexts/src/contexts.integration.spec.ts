@@ -154,8 +154,8 @@ describe('the servers', () => {
 
 it('error responses have a link to the explanation of their code', async () => {
   const { components } = await documentWith(ADDRESSES);
-  expect(components?.responses?.['PetNotFound']).toHaveProperty('headers.Link.$ref', '#/components/headers/ErrorLink');
-  expect(components?.headers?.['ErrorLink']).toHaveProperty(
+  expect(components?.responses?.['PetNotFound']).toHaveProperty('headers.Link.$ref', '#/components/headers/Link');
+  expect(components?.headers?.['Link']).toHaveProperty(
     'example',
     '<https://docs.example.com/guides/errors.html#invalid_request>; rel="help"',
   );
