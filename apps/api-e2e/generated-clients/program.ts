@@ -1,6 +1,7 @@
 type Pet = { id: number | bigint; name: string; categoryId: number | bigint };
 type Failure = { status: number; code: string };
 type Answer<Data> = Promise<{ data?: Data | Failure | void; error?: Failure; headers?: Headers; response?: Response }>;
+/** `any`, because each client has another type for an int64. */
 type Create = (pet: { name: string; categoryId: any }) => Answer<Pet>;
 type List = (query: { limit: number; cursor?: string }) => Answer<readonly Pet[]>;
 

@@ -340,16 +340,6 @@ describe('nx g @animal-store/tools:resource', () => {
   });
 });
 
-it.each([
-  ['error-codes', 'error-code', 'the client already exports ErrorCode'],
-  ['routes', 'route', 'the error code route_not_found already exists'],
-  ['large-integers', 'large-integer', 'docs/guides/large-integers.md already exists'],
-  ['exact-json', 'text-value', 'Generated file already exists'],
-])('rejects the name %s, which a shared file has', async (name, singular, reason) => {
-  const tree = new FsTree(WORKSPACE, false);
-  await expect(generateContext(tree, { name, singular })).rejects.toThrow(reason);
-});
-
 it('starts the next release in the API changelog if it has none', () => {
   const tree = new FsTree(WORKSPACE, false);
   tree.write('docs/architecture.md', MAP);

@@ -1,4 +1,7 @@
+import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
+import { FsTree } from 'nx/src/generators/tree.js';
+import { generateContext } from './context/context.generator.js';
 import { camelCase, namesOfContext, pascalCase, templateIdentifiers } from './names.js';
 
 it('are derived from its plural and its singular', () => {
@@ -56,4 +59,14 @@ const used = templateIdentifiers({}).plain.filter(
 it.each(used)('neither the plural nor the singular may be %s, which the templates use', (name) => {
   expect(() => namesOfContext(kebabCase(name), 'zebra')).toThrow('cannot be the name');
   expect(() => namesOfContext('zebras', kebabCase(name))).toThrow('cannot be the name');
+});
+
+it.each([
+  ['error-codes', 'error-code', 'the client already exports ErrorCode'],
+  ['routes', 'route', 'the error code route_not_found already exists'],
+  ['large-integers', 'large-integer', 'docs/guides/large-integers.md already exists'],
+  ['exact-json', 'text-value', 'Generated file already exists'],
+])('rejects the name %s, which a shared file has', async (name, singular, reason) => {
+  const tree = new FsTree(join(import.meta.dirname, '../../..'), false);
+  await expect(generateContext(tree, { name, singular })).rejects.toThrow(reason);
 });

@@ -1,15 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { Database } from '@animal-store/database';
 import { waitFor } from '@animal-store/local-postgres/testing';
-import { RawConnection, rawGet } from '@animal-store/test-kit/raw-connection';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Client } from 'pg';
+import { RawConnection } from '@animal-store/test-kit/raw-connection';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { JobRunner } from '../contexts/job-runner.js';
 import { Metrics } from '../observability/metrics.js';
-import { Draining } from './connection.js';
-import { startTestApp, type TestApp, useTestApp } from './testing/test-app.js';
+import { head, rawCreation, readResponses } from './testing/raw-requests.js';
+import { useTestApp } from './testing/test-app.js';
 
 const TIMEOUTS = { headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 650_000 };
 
@@ -17,7 +14,7 @@ const service = useTestApp(['pets:read', 'pets:write'], {
   env: { RATE_LIMIT: '0', KEEP_ALIVE_SECONDS: '650', CORS_ORIGINS: 'https://app.example.com' },
 });
 
-const open = (app: TestApp = service) => RawConnection.open(app.url);
+const open = () => RawConnection.open(service.url);
 const authorized = () => `Authorization: Bearer ${service.key}\r\n`;
 
 function connectTo(): Socket {
@@ -156,21 +153,7 @@ describe('a connection that must end', () => {
   });
 });
 
-const PET = '{"name":"Rex","categoryId":7}';
-
-const head = (line: string, ...fields: string[]) => `${line} HTTP/1.1\r\nHost: x\r\n${fields.join('')}`;
-const creation = (authorization = authorized()) =>
-  `${head('POST /v1/pets', authorization, 'Content-Type: application/json\r\n')}Content-Length: ${String(PET.length)}\r\n\r\n${PET}`;
-
-/** Reads responses until the server closes the connection. */
-async function readResponses(connection: RawConnection): Promise<string[]> {
-  const all: string[] = [];
-  for (let response; (response = await connection.read());) {
-    all.push(`${String(response.status)} ${response.headers['connection'] ?? ''}`);
-    expect(response.headers['content-type']).toBe('application/json');
-  }
-  return all;
-}
+const creation = () => rawCreation(authorized());
 
 it('a connection that has ended is destroyed after two seconds, even if its client leaves it open', async () => {
   const { port } = new URL(service.url);
@@ -254,155 +237,6 @@ describe('unread bodies', () => {
       const connection = await open();
       connection.write(bytes());
       expect(await readResponses(connection)).toEqual(expected);
-    });
-  });
-});
-
-describe('an app that stops', () => {
-  let stopping: TestApp;
-  let authorization: string;
-  let database: Client;
-
-  async function start(): Promise<void> {
-    stopping = await startTestApp();
-    authorization = `Authorization: Bearer ${await stopping.createKey('pets:read', 'pets:write')}\r\n`;
-    database = new Client({ connectionString: stopping.databaseUrl });
-    await database.connect();
-  }
-
-  async function stop(): Promise<void> {
-    await database.end();
-    await stopping.close();
-  }
-
-  const openFive = () => Promise.all([open(stopping), open(stopping), open(stopping), open(stopping), open(stopping)]);
-  const get = (path: string) => rawGet(path, authorization);
-  const create = () => creation(authorization);
-
-  /** Blocks requests for pets until the returned function is called. */
-  async function lockPets(): Promise<() => Promise<unknown>> {
-    await database.query('BEGIN');
-    await database.query('LOCK TABLE pets.pets');
-    return () => database.query('COMMIT');
-  }
-
-  const statementsWait = (count: number) =>
-    waitFor(async () => {
-      const waiting = await database.query("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'pets.pets'::regclass");
-      // Concurrent requests share a statement, except those whose API key is not cached yet.
-      expect(waiting.rowCount).toBeGreaterThanOrEqual(count);
-    });
-
-  /** Waits until this number of requests has been received and is not finished. */
-  const requestsPend = (count: number) =>
-    waitFor(async () => {
-      expect(await stopping.app.get(Metrics).registry.metrics()).toMatch(new RegExp(`^http_requests_in_flight ${String(count)}$`, 'm'));
-    });
-
-  describe('while draining, pipelined requests', () => {
-    beforeAll(start);
-    afterAll(stop);
-
-    it('all get responses if draining begins meanwhile, and the last response closes the connection', async () => {
-      const release = await lockPets();
-      const connection = await open(stopping);
-      connection.write(get('/v1/pets'));
-      await statementsWait(1);
-      stopping.app.get(Draining).isActive = true;
-      connection.write(create() + get('/health/live'));
-      await statementsWait(2);
-      await release();
-      expect(await readResponses(connection)).toEqual(['200 keep-alive', '201 keep-alive', '200 close']);
-    });
-
-    it('are not processed after the response that closes the connection', async () => {
-      const countPets = async () => (await database.query('SELECT 1 FROM pets.pets')).rowCount;
-      const before = await countPets();
-      const release = await lockPets();
-      const connection = await open(stopping);
-      stopping.app.get(Draining).isActive = true;
-      connection.write(get('/v1/pets'));
-      await statementsWait(1);
-      // Processed immediately, but its response follows that of the first request.
-      connection.write(get('/health/live'));
-      await fetch(`${stopping.url}/health/live`).then((response) => response.text());
-      connection.write(create());
-      await fetch(`${stopping.url}/health/live`).then((response) => response.text());
-      await release();
-      expect(await readResponses(connection)).toEqual(['200 keep-alive', '200 close']);
-      expect(await countPets()).toBe(before);
-    });
-  });
-
-  // Each test closes the app.
-  describe('closing', () => {
-    beforeEach(start);
-    afterEach(stop);
-
-    it('waits for pending and pipelined requests, but not for idle connections', async () => {
-      const [unused, used, busy, ended, pipelined] = await openFive();
-      used.write(get('/v1/pets'));
-      expect(await used.read()).toMatchObject({ status: 200 });
-      const release = await lockPets();
-      for (const connection of [busy, ended, pipelined]) connection.write(get('/v1/pets'));
-      ended.end();
-      await statementsWait(1);
-      await requestsPend(3);
-      const accepted = once(stopping.app.getHttpServer(), 'connection');
-      const newest = await open(stopping);
-      await accepted;
-      newest.write(get('/health/live'));
-      const closed = stopping.app.close();
-      await waitFor(() => expect(stopping.app.getHttpServer().listening).toBe(false));
-      pipelined.write(create() + create());
-      await statementsWait(2);
-      for (const connection of [unused, used]) expect(await connection.read()).toBeUndefined();
-      await release();
-      for (const connection of [busy, ended, newest]) expect(await readResponses(connection)).toEqual(['200 close']);
-      expect(await readResponses(pipelined)).toEqual(['200 keep-alive', '201 keep-alive', '201 close']);
-      await closed;
-    });
-
-    it('half-received requests time out as before, and do not delay the end', async () => {
-      const server = stopping.app.getHttpServer();
-      [server.headersTimeout, server.requestTimeout] = [500, 1_000];
-      const [header, later, body, pipelined, silent] = await openFive();
-      const halfHeader = 'GET /v1/pets HTTP/1.1\r\nHost:';
-      const halfBody = create().slice(0, -1);
-      header.write(halfHeader);
-      later.write(get('/health/live'));
-      expect(await later.read()).toMatchObject({ status: 200 });
-      later.write(halfHeader);
-      body.write(halfBody);
-      pipelined.write(get('/health/live') + halfBody);
-      expect(await pipelined.read()).toMatchObject({ status: 200 });
-      await fetch(`${stopping.url}/health/live`).then((response) => response.text());
-      let isClosed = false;
-      const startedAt = performance.now();
-      const closed = stopping.app.close().then(() => (isClosed = true));
-      expect(await silent.read()).toBeUndefined();
-      expect(isClosed).toBe(false);
-      for (const connection of [header, later, body, pipelined]) expect(await readResponses(connection)).toEqual(['408 close']);
-      await closed;
-      // The longest timeout, the interval of the checks, and a short time to read the response.
-      expect(performance.now() - startedAt).toBeLessThan(1_000 + 1_000 + 500 + 1_000);
-    });
-
-    it('stops listening before it waits for jobs, which still have the database', async () => {
-      const job = Promise.withResolvers<void>();
-      jest.spyOn(stopping.app.get(JobRunner), 'beforeApplicationShutdown').mockReturnValue(job.promise);
-      const release = await lockPets();
-      const busy = await open(stopping);
-      busy.write(get('/v1/pets'));
-      await statementsWait(1);
-      const closed = stopping.app.close();
-      await waitFor(async () => await expect(open(stopping)).rejects.toThrow('ECONNREFUSED'));
-      await release();
-      expect(await readResponses(busy)).toEqual(['200 close']);
-      expect(await stopping.app.get(Database).query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
-      job.resolve();
-      await closed;
-      expect(stopping.app.get(Database).isInitialized).toBe(false);
     });
   });
 });

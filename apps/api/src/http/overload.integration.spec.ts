@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { connect, type Server, Socket } from 'node:net';
 import { promisify } from 'node:util';
 import type { DomainError } from '@animal-store/kernel';
@@ -7,19 +6,11 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { FastifyInstance } from 'fastify';
 import { Client } from 'pg';
-import {
-  BODY_LIMIT_BYTES,
-  errorBody,
-  HEADER_SECTION_BYTES,
-  type HttpError,
-  MAX_HEADER_FIELDS,
-  MAX_TARGET_LENGTH,
-} from '../errors/http-errors.js';
+import { errorBody, type HttpError } from '../errors/http-errors.js';
 import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import type { Observability } from '../observability/observability.js';
 import { readConfig } from '../config/config.js';
-import { createNodeServer } from './connection.js';
 import { HttpServer } from './http-server.js';
 import { pipelineUnread, RawConnection, rawGet as get } from '@animal-store/test-kit/raw-connection';
 import { useTestApp } from './testing/test-app.js';
@@ -382,23 +373,4 @@ describe('a server without the app', () => {
     http.server.closeAllConnections();
     await waitFor(async () => expect([await countConnections(), await inFlight()]).toEqual([0, 0]));
   });
-});
-
-const guide = readFileSync(new URL('../../../../docs/guides/limits.md', import.meta.url), 'utf8');
-const config = readConfig({ DATABASE_URL: 'postgres://unused' });
-const { rateLimit, maxInFlight, maxConnections } = config;
-const { headersTimeout, requestTimeout, keepAliveTimeout } = createNodeServer(() => undefined, config, { count: () => undefined });
-const text = (value: number) => value.toLocaleString('en');
-
-it.each([
-  `Body of JSON: ${BODY_LIMIT_BYTES / 1024} KiB.`,
-  `${text(MAX_TARGET_LENGTH)} characters`,
-  `${HEADER_SECTION_BYTES / 1024} KiB, ${MAX_HEADER_FIELDS} headers`,
-  `${text(rateLimit)} per minute (default)`,
-  `within ${headersTimeout / 1000} seconds, and a whole request within ${requestTimeout / 1000} seconds.`,
-  `closed after ${keepAliveTimeout / 1000} seconds (default). Close idle`,
-  `${maxInFlight} requests in progress (default)`,
-  `${text(maxConnections)} connections (default)`,
-])('the guide about limits has the limit of the code: %s', (limit) => {
-  expect(guide).toContain(limit);
 });
