@@ -235,6 +235,7 @@ describe('a compiled DTO', () => {
         numRuns: 25,
         examples: [
           [{ x: ['nested'], y: ['array', 'nestedItems'] }, { z: ['optional'] }, { y: ['string'] }, [{ x: { y: 'a' }, y: [{ y: 'b' }] }]],
+          [{ x: ['string'] }, { z: ['optional'] }, {}, [{ x: 'a' }]],
         ],
       },
     );
