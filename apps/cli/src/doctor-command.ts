@@ -34,7 +34,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
     'Check the configuration, database, replicas and Redis of a deployment, with the environment variables of the service. ' +
     'The command changes no data, and exits with code 1 if it finds an error.';
   jsonCommand(program, 'doctor', description)
-    .option('--instances <count>', 'number of instances of the service (pods or machines)', integerParser(1, MAX_INSTANCES), 1)
+    .option('--instances <count>', 'maximum number of processes of the service, such as pods', integerParser(1, MAX_INSTANCES), 1)
     .action(async ({ instances, json }: JsonOption & { readonly instances: number }) => {
       const findings = await diagnose(terminal.env, instances);
       await terminal.stdout(redactKeys(json ? toJson({ findings }) : findings.map(linesOf).join('')));

@@ -6,7 +6,7 @@ const OTEL_SDK =
 
 /** Standard variables that have no effect, with what to use instead. Node.js itself honours TZ, NODE_OPTIONS and NODE_EXTRA_CA_CERTS. */
 const IGNORED: readonly (readonly [name: RegExp, instead: string])[] = [
-  [/^OTEL_/, 'its value is invalid, or docs/variables.md does not list it'],
+  [/^OTEL_/, 'its value is invalid, or it is not supported'],
   [/^(?:HTTPS?|ALL|NO)_PROXY$/i, 'the service connects directly to PostgreSQL, Redis and the collector'],
   [/^SSL_CERT_(?:FILE|DIR)$/, 'use NODE_EXTRA_CA_CERTS'],
   [/^WEB_CONCURRENCY$/, 'run more processes, on one port with REUSE_PORT'],

@@ -79,7 +79,7 @@ export class Tracing {
         (error: unknown) => error,
       );
       const failure = await withDeadline(exported, LAST_EXPORT_TIMEOUT_MS);
-      if (failure !== null) this.reportFailure(failure ?? new Error(`no answer in ${LAST_EXPORT_TIMEOUT_MS} ms`));
+      if (failure !== null) this.reportFailure(failure ?? new Error(`no response within ${LAST_EXPORT_TIMEOUT_MS} ms`));
       context.disable();
       trace.disable();
     });
