@@ -33,8 +33,8 @@ export function allowOrigins(fastify: FastifyInstance, origins: readonly string[
 }
 
 /**
- * Returns the headers that answer a preflight of an allowed origin, in addition to those. Credentials are not allowed: API keys are
- * sent in a header, never in cookies.
+ * Returns the further headers of the response to a preflight of an allowed origin. Credentials are not allowed: API keys are sent in a
+ * header, never in cookies.
  * @param methods of the path, separated by commas
  */
 export function preflightHeaders(origins: readonly string[], request: IncomingHttpHeaders, methods: string): Record<string, string> {

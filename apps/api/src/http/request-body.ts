@@ -65,15 +65,15 @@ export function receiveBodies(server: FastifyInstance, shed: Pick<ShedRequests, 
 }
 
 /** On routes with `@ReceivesBytes`: says so to the receiver, and frees the bytes when the handler has responded. */
-function acceptBytes(server: FastifyInstance, most: number): void {
+function acceptBytes(server: FastifyInstance, limit: number): void {
   server.decorateRequest('acceptedBytes', undefined);
   server.decorateRequest('bodyReceiver', undefined);
   server.addHook('onRoute', (route) => {
     const accepted = route.config?.acceptedBytes;
     if (!accepted) return;
     if (route.method === 'GET') throw new Error(`@ReceivesBytes at ${route.url} must not be on a GET route, which has no body.`);
-    if (!(accepted.maxBytes >= 1 && accepted.maxBytes <= most))
-      throw new Error(`maxBytes of @ReceivesBytes at ${route.url} must be from 1 to ${String(most)}.`);
+    if (!(accepted.maxBytes >= 1 && accepted.maxBytes <= limit))
+      throw new Error(`maxBytes of @ReceivesBytes at ${route.url} must be from 1 to ${String(limit)}.`);
     route.onRequest = [route.onRequest ?? []].flat().concat((request, _reply, done) => {
       request.acceptedBytes = accepted;
       done();

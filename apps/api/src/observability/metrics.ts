@@ -12,7 +12,7 @@ const DURATION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 
 const JOB_BUCKETS_S = [0.01, 0.1, 1, 10, 60, 300, 1800];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-/** The Prometheus metrics of this process. docs/operations.md explains the most important ones. */
+/** The Prometheus metrics of this process. */
 export class Metrics {
   readonly registry = new Registry();
 

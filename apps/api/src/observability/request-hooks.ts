@@ -50,7 +50,7 @@ export function observeResponses(fastify: FastifyInstance, logger: ServiceLogger
   });
 }
 
-/** Returns a function that writes exactly the line that `logger.info` would write. ADR 9 has the measurement that justifies it. */
+/** Returns a function that writes exactly the line that `logger.info` would write, in less CPU time (ADR 9). */
 export function createRequestLogger(logger: ServiceLogger): (request: FastifyRequest, reply: FastifyReply) => void {
   const origin = `"pid":${String(process.pid)},"hostname":${JSON.stringify(hostname())}`;
 

@@ -82,7 +82,7 @@ const LOST_STATEMENT = '26000';
 export const TIMED_OUT = 'ETIMEDOUT';
 
 /**
- * Codes, or classes of SQLSTATEs (their first two characters), with their traits. Of what is missing, each is a bug.
+ * Codes, or classes of SQLSTATEs (their first two characters), with their traits. An error without an entry is a bug.
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const ERROR_TABLE: readonly (readonly [codes: readonly string[], ...traits: Trait[]])[] = [

@@ -8,8 +8,8 @@ const MAX_ATTEMPTS = 4;
 const CONFLICT_PAUSE_MS = 10;
 
 /**
- * Retries a read once after a lost connection (for example at a restart of the database), a serialization failure or a deadlock. Only
- * for statements without side effects, because after a lost connection it is unknown whether a write was executed.
+ * Retries a read once after an error that is `repeatable`, such as a lost connection or a deadlock. Only for statements without side
+ * effects, because after a lost connection it is unknown whether a write was executed.
  */
 export function retryRead<T>(read: () => Promise<T>): Promise<T> {
   return read().catch(async (error: unknown) => {
@@ -19,7 +19,7 @@ export function retryRead<T>(read: () => Promise<T>): Promise<T> {
   });
 }
 
-/** Repeats a write, at most three times, after a deadlock or a serialization failure. PostgreSQL has then rolled it back. */
+/** Repeats a write, at most three times, after an error that is a `conflict`, such as a deadlock. PostgreSQL has rolled the write back. */
 export async function retryConflict<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

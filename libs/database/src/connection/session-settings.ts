@@ -36,7 +36,7 @@ export function startupSettings({ statementTimeoutMs }: SessionOptions): Record<
 
 /**
  * Checks that a new session has the settings. A pooler may open its sessions without the start-up parameters. Of `synchronous_commit`, only `off`
- * is changed, because other values are the operator's choice; a pooler's sessions are not ours to change.
+ * is changed, because other values are the operator's choice. The sessions of a pooler stay unchanged.
  * @param processId as reported at the login: a pooler reports its own
  * @throws Error with the statements to run
  */
