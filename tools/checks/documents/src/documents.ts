@@ -44,6 +44,8 @@ const INTRODUCTION = `# Variables
 The service reads these environment variables. Empty values count as unset, except for URLs of databases and paths of files. A secret can be in a [file](operations.md#database-connections): instead of \`DATABASE_URL\`, set \`DATABASE_URL_FILE\` to the path of the file. A boolean is \`true\`, \`on\`, \`yes\`, \`1\`, \`false\`, \`off\`, \`no\` or \`0\`.
 
 \`npm start\`, \`npm run dev\` and \`animal-store\` also read variables from the file \`.env\`. These commands also read \`DATA_DIR\` (default \`.data\`), the folder for the local PostgreSQL and the first API key. \`animal-store\` also reads [\`OPERATOR\`](operations.md#keys-and-clients).
+
+Standard variables of libpq and OpenTelemetry, such as \`PGHOST\` and \`OTEL_EXPORTER_OTLP_HEADERS\`, also apply. The log names those that have no effect.
 `;
 
 /** Returns the text of docs/variables.md. */
