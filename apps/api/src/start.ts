@@ -40,11 +40,7 @@ export async function run(contexts?: readonly Context[]): Promise<void> {
   }
 }
 
-/**
- * Starts the service: reads the configuration, and resolves when the service listens. It then migrates and connects in the background, and
- * responds with 503 until it is ready.
- * @throws StartupError with one line per problem
- */
+/** Resolves when the service listens. It then migrates and connects in the background. @throws StartupError with one line per problem */
 export async function start(env: NodeJS.ProcessEnv, contexts = animalStore): Promise<RunningService> {
   const config = readConfig(env, contexts);
   const logger = createLogger(config.logLevel);

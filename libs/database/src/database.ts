@@ -32,10 +32,7 @@ export interface DatabaseOptions extends Deployment {
   readonly connectTimeoutMs?: number;
   /** Called by `connect()` with a line if settings of the server may lose commits. */
   readonly onDurabilityRisk?: ((risk: string) => void) | undefined;
-  /**
-   * Statement timeout of the server; 0: no limit. If the server has not responded a second later, the connection is closed. By default, that of
-   * the role applies.
-   */
+  /** In ms, 0 for none; by default, that of the role. If the server has not responded a second later, the connection is closed. */
   readonly statementTimeoutMs?: number;
   /** Runs all statements, for example in a span, or to measure them. */
   readonly interceptor?: StatementInterceptor | undefined;
@@ -75,10 +72,7 @@ export class Database extends DataSource {
     this.replicas = this.createReplicas();
   }
 
-  /**
-   * Returns the Database that a repository, an entity manager or other objects of TypeORM belong to.
-   * @throws TypeError if they belong to another DataSource
-   */
+  /** Returns the Database that an object of TypeORM belongs to. @throws TypeError if it belongs to another DataSource */
   static of({ dataSource }: { readonly dataSource: DataSource }): Database {
     if (dataSource instanceof Database) return dataSource;
     throw new TypeError('The DataSource must be a Database of @animal-store/database.');
@@ -89,20 +83,14 @@ export class Database extends DataSource {
     return (this.driver as unknown as { master: DatabasePool }).master;
   }
 
-  /**
-   * Initialises the DataSource. Unlike `initialize()`, it fails within a bounded time if the server accepts connections but does not
-   * respond, and it can be called again after a failure.
-   */
+  /** Unlike `initialize()`, fails within a bounded time if the server does not respond, and can be called again after a failure. */
   async connect(): Promise<void> {
     const risk = await withOwnConnection(this.settings, 'animal-store probe', durabilityRisk);
     await this.initialize();
     if (risk) this.settings.onDurabilityRisk?.(risk);
   }
 
-  /**
-   * Tries once to connect, then waits until the database is migrated, possibly by another process. Calls `onWaiting` after each read of its
-   * state.
-   */
+  /** Connects once, then waits until the database is migrated, possibly by another process. Calls `onWaiting` meanwhile. */
   async open({ onWaiting = () => undefined }: { readonly onWaiting?: () => void } = {}): Promise<void> {
     if (!this.isInitialized) {
       await this.connect();

@@ -26,10 +26,7 @@ export interface Persistence {
   readonly sharded?: boolean;
   /** Entities of a sharded context whose tables stay on one server, for example because a column is unique. */
   readonly unsharded?: readonly (new () => object)[];
-  /**
-   * If an entity has lists, it has no others. `describeMigrations` requires an index on the filters in the order of the entity, then
-   * `orderBy`, then the identifier.
-   */
+  /** If an entity has lists, it has no others. Each needs an index on its filters in the entity's order, `orderBy` and `id`. */
   readonly lists?: readonly List[];
   /** By default, the service may read and write the rows of all tables in the schema. */
   readonly privileges?: Privileges;

@@ -146,10 +146,7 @@ export interface Config extends Omit<Settings, 'databaseUrl' | 'databaseReplicaU
   readonly contextSettings: ReadonlyMap<SettingsClass, object>;
 }
 
-/**
- * Returns the variables of the platform and the contexts. `npm run generate` writes them to `.env.example`, docs/variables.md and the chart.
- * @throws StartupError if two have the same name, or if a name is not valid
- */
+/** Returns the variables of the platform and the contexts. @throws StartupError if a name exists twice or is not valid */
 export function variablesOf(contexts: readonly Pick<Context, 'settings'>[]): Variables {
   const all: Record<string, Variable> = {};
   for (const settings of [{ name: 'Config', variables }, ...contexts.flatMap((context) => context.settings ?? [])])
@@ -170,10 +167,7 @@ const fileOf = (name: string) =>
     example: `/run/secrets/${name.toLowerCase().replaceAll('_', '-')}`,
   });
 
-/**
- * Reads the configuration from environment variables and secret files.
- * @throws StartupError with one line per missing or invalid variable
- */
+/** Reads environment variables and secret files. @throws StartupError with one line per missing or invalid variable */
 export function readConfig(env: NodeJS.ProcessEnv, contexts: readonly Pick<Context, 'settings'>[] = []): Config {
   const all = variablesOf(contexts);
   const given = givenVariables(env);

@@ -17,10 +17,7 @@ import { Metrics } from '../observability/metrics.js';
 import type { Config } from '../config/config.js';
 import { assertUnique, StartupError } from '../config/startup-errors.js';
 
-/**
- * Returns the subscriptions of all contexts.
- * @throws StartupError if two have the same name, or if the tables are distributed
- */
+/** @throws StartupError if two subscriptions have the same name, or if the tables are distributed */
 export function collectSubscriptions(
   contexts: readonly Pick<Context, 'subscriptions'>[],
   { citus }: Pick<Config, 'citus'>,

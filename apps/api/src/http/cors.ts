@@ -32,11 +32,7 @@ export function allowOrigins(fastify: FastifyInstance, origins: readonly string[
   });
 }
 
-/**
- * Returns the further headers of the response to a preflight of an allowed origin. Credentials are not allowed: API keys are sent in a
- * header, never in cookies.
- * @param methods of the path, separated by commas
- */
+/** Returns what answers a preflight besides `allowOrigins`. No credentials: API keys are sent in a header, never in cookies. */
 export function preflightHeaders(origins: readonly string[], request: IncomingHttpHeaders, methods: string): Record<string, string> {
   const { origin, 'access-control-request-method': method, 'access-control-request-headers': requested } = request;
   if (origin === undefined || method === undefined || !origins.includes(origin)) return {};

@@ -46,10 +46,7 @@ export class HttpModule implements OnModuleDestroy, BeforeApplicationShutdown {
 /** How long the first request of a new connection is awaited when the process stops. */
 const FIRST_REQUEST_MS = 100;
 
-/**
- * Accepts no further connections and closes idle ones. Resolves when all connections are closed. `close` of node:http also ends the
- * checks of headersTimeout and requestTimeout, so a half-received request would keep the process alive.
- */
+/** Resolves when all connections are closed. `close` of node:http ends its time-outs, so a half-received request would stay. */
 async function stopListening(server: Server): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   NetServer.prototype.close.call(server, () => resolve());

@@ -16,10 +16,7 @@ import type { ShedRequests } from '../observability/shed-requests.js';
 
 type ReceivedBytes = { readonly bytes: Buffer } | { readonly error: RequestError };
 
-/**
- * The result of receiving a body. The pipe throws the error, because the guards must run first, for example for a 401. On a route with
- * `@ReceivesBytes`, the pipe also calls `receive`, so the body is read after the guards.
- */
+/** The pipe throws the error, because guards run first. With `@ReceivesBytes`, it also calls `receive`, after the guards. */
 export type ReceivedBody = (ReceivedBytes | { readonly receive: () => Promise<ReceivedBytes> }) & {
   /** Unknown members are errors. */
   strict?: boolean;

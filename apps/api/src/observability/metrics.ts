@@ -70,10 +70,7 @@ export class Metrics {
     this.gauge('build_info', 'Always 1; the labels describe the running build.', labels).set(buildInfo(), 1);
   }
 
-  /**
-   * Returns these metrics and those of contexts, which are in prom-client's default registry.
-   * @throws Error if two have the same name
-   */
+  /** Includes metrics of contexts, from prom-client's default registry. @throws Error if two have the same name */
   all(): Registry {
     return Registry.merge([this.registry, register]);
   }

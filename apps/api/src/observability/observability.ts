@@ -6,10 +6,7 @@ import { Metrics } from './metrics.js';
 
 export type Observability = Awaited<ReturnType<typeof startObservability>>;
 
-/**
- * Creates what must exist before the container, which writes to the log while it starts and whose instances are traced. Without a collector,
- * `tracing` is undefined, and the OpenTelemetry SDK is not loaded. `interceptor` is that of a Database.
- */
+/** Without a collector, `tracing` is undefined, and the OpenTelemetry SDK is not loaded. `interceptor` is that of a Database. */
 export async function startObservability(
   config: Pick<Config, 'logSql' | 'otelExporterOtlpEndpoint' | 'otelTracesSamplerArg'>,
   logger: ServiceLogger,

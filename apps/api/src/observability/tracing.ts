@@ -17,10 +17,7 @@ export class Tracing {
   private readonly provider: TracerProvider;
   private readonly tracer: Tracer;
 
-  /**
-   * @param endpoint URL of the collector, without /v1/traces
-   * @param sampledShare of the traces that are recorded, 0 to 1. A caller's `traceparent` can prevent the recording, but not force it.
-   */
+  /** @param sampledShare from 0 to 1. A caller's `traceparent` can prevent the recording, but not force it */
   constructor(
     endpoint: string,
     sampledShare: number,
@@ -41,10 +38,7 @@ export class Tracing {
     trace.setGlobalTracerProvider(this.provider);
   }
 
-  /**
-   * Creates a SERVER span for each request, without client data except the ids of `traceparent`. Call before any hook that may reject a request
-   * is added. The last spans are exported when the server closes.
-   */
+  /** Creates a SERVER span for each request, without client data except the ids of `traceparent`. Exports the last ones on closing. */
   traceRequests(fastify: FastifyInstance): void {
     const spans = new WeakMap<FastifyRequest, Span>();
 

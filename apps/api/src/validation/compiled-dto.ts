@@ -39,10 +39,7 @@ export class CompiledDto {
 
   private constructor(private readonly dto: Type) {}
 
-  /**
-   * Returns undefined if the class has no rules.
-   * @throws Error if a rule is asynchronous, or a decorator of class-transformer is not supported
-   */
+  /** Returns undefined without rules. @throws Error if a rule is asynchronous, or a decorator of class-transformer is not supported */
   static of(dto: Type): CompiledDto | undefined {
     const known = CompiledDto.known.get(dto);
     if (known) return known;
@@ -64,10 +61,7 @@ export class CompiledDto {
     return this.members.some((member) => member.name === name);
   }
 
-  /**
-   * @param rejectUnknown what an unknown name is called in the message; undefined ignores unknown names
-   * @throws DomainError which names every invalid member and, with `rejectUnknown`, every unknown one
-   */
+  /** @param rejectUnknown what unknown names are called; undefined ignores them. @throws DomainError which names every invalid one */
   parse(source: object, rejectUnknown?: 'member' | 'query parameter'): object {
     const found: Findings = { messages: [], reported: [], isRuleViolated: false, unknown: rejectUnknown && [] };
     this.limit(source as Source);
@@ -80,10 +74,7 @@ export class CompiledDto {
     throw new DomainError(INVALID_REQUEST, messages.join('; '));
   }
 
-  /**
-   * Returns an instance with the known members. Unknown members such as `__proto__` are not assigned.
-   * @param path of the object, with a dot at its end; empty for a body or query
-   */
+  /** Assigns only known members, and not for example `__proto__`. @param path ends with a dot; empty for a body or query */
   create(source: Source, found: Findings, path: string): object {
     if (found.unknown) {
       for (const name of Object.keys(source)) if (!this.has(name)) found.unknown.push(path + name);

@@ -14,10 +14,7 @@ export type Rule = (value: unknown, object: object) => boolean;
 /** Converts a received value. `at` is its path. */
 export type Conversion = (value: unknown, source: object, found: Findings, at: string) => unknown;
 
-/**
- * Returns the decorators of class-validator by the names of their members.
- * @throws Error if the class has decorators of class-transformer that are not supported
- */
+/** Returns the decorators by the names of their members. @throws Error if one of class-transformer is not supported */
 export function decoratorsOf(dto: Type): ReadonlyMap<string, readonly Decorator[]> {
   const decorated = [...transformers.getExposedProperties(dto, PLAIN_TO_CLASS), ...transformers.getExcludedProperties(dto, PLAIN_TO_CLASS)];
   if (transformers.getStrategy(dto) !== 'none' || decorated.length > 0)

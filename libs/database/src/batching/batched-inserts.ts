@@ -162,10 +162,7 @@ function insertedOf<Row>(row: object, { request }: InsertCall): Inserted<Row> {
   return { result: row as Row, replayed: false, request };
 }
 
-/**
- * Runs calls that would delay or fail a batch, each alone and few at a time. A call that still waits for a lock of another transaction goes to
- * the end of the queue, so that it delays neither the batches nor for long the others.
- */
+/** Runs calls that would delay or fail a batch, few at a time. One that still waits for a lock goes to the end of the queue. */
 class AloneQueue {
   private readonly slots = new BatchSlots(MAX_ALONE);
 

@@ -48,10 +48,7 @@ const CONCURRENT_READS = 2;
 /** One without keys and one with keys. */
 const CONCURRENT_INSERTS = 2;
 
-/**
- * Wraps a TypeORM repository and runs concurrent calls in one statement. Concurrent inserts commit together. Each read sees all writes
- * that were committed before the call. Names and types come from the entity.
- */
+/** Runs concurrent calls of a TypeORM repository in one statement. A read sees all writes that were committed before the call. */
 export class BatchedRepository<Entity extends EntityWithId> {
   private pool!: DatabasePool;
   private table!: Table;
@@ -64,10 +61,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
   private finds!: Batcher<bigint, Entity | undefined>;
   private lists!: BatchedLists<Entity>;
 
-  /**
-   * @param options the event of each inserted row. It has the row's identifier as that of its aggregate, and the columns with the names of its
-   * members
-   */
+  /** @param options the event of each inserted row: its aggregate is the row, and its members are columns */
   constructor(
     private readonly repository: Repository<Entity>,
     private readonly keys?: Repository<IdempotencyKeyEntity>,
@@ -189,10 +183,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
     return ids.map((id) => byId.get(id));
   }
 
-  /**
-   * Returns a page of rows, by identifier or in the order of the request. Equal concurrent calls share one result. Each combination of
-   * filters and order requires an index; see `Persistence.lists`.
-   */
+  /** Returns a page of rows, by identifier or in the order of the request. Requires an index; see `Persistence.lists`. */
   page(filter: Filter<Entity>, request: PageRequest<OrderProperty<Entity>>): Promise<JsonPage<Entity>> {
     const { limit } = request;
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE)

@@ -6,10 +6,7 @@ import type { KeyTable } from '../statements/insert-statements.js';
 import { shardingOf } from '../statements/sharding.js';
 import { qualifiedName } from '../statements/table.js';
 
-/**
- * A stored idempotency key. A context extends it for a table in its own schema and names the column that holds the row's identifier:
- * `@Column('bigint', { name: 'pet_id' }) override rowId!: bigint`.
- */
+/** A context extends it for a table in its own schema: `@Column('bigint', { name: 'pet_id' }) override rowId!: bigint`. */
 export abstract class IdempotencyKeyEntity {
   /** No foreign key: clients belong to the context `access`. */
   @PrimaryColumn('bigint', { name: 'client_id' })
@@ -47,10 +44,7 @@ export function keyReused(): DomainError {
 /** Large enough for 200,000 keys per second, and small enough that a deletion holds its locks for a fraction of a second. */
 const BATCH_SIZE = 10_000;
 
-/**
- * Deletes the expired keys of every context and returns their number. Uses the database's clock. Run it in one process at a time:
- * two could deadlock on the same keys, and Citus does not support SKIP LOCKED.
- */
+/** Deletes expired keys by the database's clock, and returns their number. Two at a time could deadlock: Citus lacks SKIP LOCKED. */
 export class ExpireIdempotencyKeys {
   constructor(readonly dataSource: DataSource) {}
 

@@ -67,10 +67,7 @@ async function alone<Result>(dataSource: DataSource, key: string, run: () => Pro
   }
 }
 
-/**
- * Returns the JSON array of a request and its result, each as text: `jsonb` would change the order of members, and rejects U+0000. The record of
- * a creation is an object.
- */
+/** An array of request and result, each as text: `jsonb` reorders members and rejects U+0000. A creation's record is an object. */
 function recordOf(request: object, result: unknown): string {
   const text = encode(result);
   if (text.length > MAX_RESULT_LENGTH)

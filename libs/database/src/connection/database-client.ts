@@ -32,10 +32,7 @@ export interface DatabaseClientConfig extends SessionOptions {
 
 const BaseClient = Client as unknown as new (config: ClientConfig) => Client & ClientInternals;
 
-/**
- * A `pg` client whose session does not depend on settings of the role, the database or the server. It reads the URL in its constructor, so each
- * new connection uses the current password. TCP keep-alive detects a lost server.
- */
+/** A `pg` client whose session does not depend on the role, the database or the server. Each one reads the URL again. */
 export class DatabaseClient extends BaseClient {
   private readonly urlError: Error | undefined;
 

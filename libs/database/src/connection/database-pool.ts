@@ -46,10 +46,7 @@ export class DatabasePool extends PgPool implements Executor {
     });
   }
 
-  /**
-   * The pool calls this to make a connection idle, or with an error to close it. An error of a row must not cost a login. In an open transaction,
-   * the next statement would be part of what nobody commits.
-   */
+  /** The pool calls this after each use. An error of a row must not cost a login, and nobody may continue a transaction. */
   override _release(client: PoolClient, idleListener: (error: Error) => void, error?: unknown): void {
     const isInTransaction = ['T', 'E'].includes(client.getTransactionStatus() ?? '');
     const isUsable = !isInTransaction && (!error || isSessionUsable(error));

@@ -36,10 +36,7 @@ export function splitUrls(text: string): string[] {
   return text.trim().split(SEPARATOR);
 }
 
-/**
- * Returns the URL or another secret without the white space around it. Reads a file again each time, so that the secret can be rotated.
- * @throws Error whose message begins with "cannot", and names the file
- */
+/** Trims the URL or another secret. A file is read each time. @throws Error whose message begins with "cannot", and names the file */
 export function readSecret(url: SecretUrl): string {
   if (typeof url === 'string') return url.trim();
   const { file, index } = url;

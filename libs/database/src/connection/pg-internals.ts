@@ -4,10 +4,7 @@ import pg, { type PoolClient, type PoolConfig } from 'pg';
 import { BufferReader } from 'pg-protocol/dist/buffer-reader.js';
 import { CONNECTION_LOST } from './error-meaning.js';
 
-/**
- * Everything that this library takes from the inside of `pg` and `pg-pool`, which no documentation promises. `database-client.spec.ts` fails when
- * a version changes, so that this file is read beside the new code.
- */
+/** What no documentation of `pg` and `pg-pool` promises. `database-client.spec.ts` fails when their versions change. */
 export interface ClientInternals {
   /** Null until the login has succeeded. */
   readonly processID: number | null;

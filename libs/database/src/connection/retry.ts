@@ -7,10 +7,7 @@ const MAX_ATTEMPTS = 4;
 /** Doubles with each attempt. */
 const CONFLICT_PAUSE_MS = 10;
 
-/**
- * Retries a read once after an error that is `repeatable`, such as a lost connection or a deadlock. Only for statements without side
- * effects, because after a lost connection it is unknown whether a write was executed.
- */
+/** Retries a read after an error that is `repeatable`. Not for writes: after a lost connection, it is unknown whether one was executed. */
 export function retryRead<T>(read: () => Promise<T>): Promise<T> {
   return read().catch(async (error: unknown) => {
     if (!hasTrait(error, 'repeatable')) throw error;

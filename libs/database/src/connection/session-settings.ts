@@ -1,9 +1,6 @@
 import { type Client, escapeIdentifier } from 'pg';
 
-/**
- * Start-up parameters: what reading and writing depend on, whatever the role, the database and the server set. Only objects of `pg_catalog`
- * are found without their schema, so other objects cannot shadow them.
- */
+/** What reading and writing depend on, whatever the server sets. Without a schema, only objects of `pg_catalog` are found. */
 const SETTINGS: Readonly<Record<string, string>> = {
   DateStyle: 'ISO, MDY',
   IntervalStyle: 'postgres',

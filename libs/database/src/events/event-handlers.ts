@@ -50,10 +50,7 @@ export function subscriptionOf(handler: EventHandler): Subscription {
   return subscription;
 }
 
-/**
- * Returns the manager of the transaction in which an event is being handled, or else that of the DataSource. What an adapter writes with it
- * commits together with the end of the delivery.
- */
+/** Returns the manager of the transaction in which an event is being handled, or else that of the DataSource. */
 export function currentManager(dataSource: DataSource): EntityManager {
   const manager = transactions.getStore();
   return manager?.dataSource === dataSource ? manager : dataSource.manager;

@@ -13,10 +13,7 @@ export const eventsPersistence: Persistence = {
   migrations: [CreateEvents1763683620000],
 };
 
-/**
- * Stores events for their subscriptions in the transaction of `manager`. Call it after the row of the aggregate was written: the row's lock
- * then gives the events of concurrent transactions the same order as their writes.
- */
+/** Stores events in the transaction of `manager`. Call it after the aggregate's row was written: its lock orders them like the writes. */
 export async function appendEvents(manager: EntityManager, ...events: readonly DomainEvent[]): Promise<void> {
   if (!manager.queryRunner?.isTransactionActive) throw new Error('appendEvents requires the manager of a transaction.');
   if (!isPublishing(Database.of(manager).settings)) return;

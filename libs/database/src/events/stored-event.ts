@@ -56,10 +56,7 @@ const BEGIN_ATTEMPT = `
     AND NOT EXISTS (SELECT ${EARLIER}) FOR UPDATE SKIP LOCKED)
   RETURNING set_config('synchronous_commit', 'off', true)`;
 
-/**
- * Counts an attempt, and returns whether this process may make it: the event must be as it was read, and the first one of its aggregate.
- * The commit does not wait for the disk. The other processes see the attempt, and it may be lost together with its effects.
- */
+/** Counts an attempt, and returns whether this process may make it. Its commit may be lost, but only together with its effects. */
 export async function beginAttempt(client: ClientBase, { position, attempts }: StoredEvent, retryMs: number): Promise<boolean> {
   const values = [position, attempts, Math.min(retryMs * 2 ** attempts, MAX_RETRY_MS)];
   return (await client.query({ name: 'begin attempt', text: BEGIN_ATTEMPT, values })).rowCount === 1;
@@ -71,10 +68,7 @@ const LOCK_ATTEMPT = `
     CASE current_setting('statement_timeout') WHEN '0' THEN set_config('statement_timeout', $4::text, true) END
   FROM events.deliveries WHERE position = $1 AND attempts = $2 AND parked_at IS NULL FOR UPDATE SKIP LOCKED`;
 
-/**
- * Locks the event in the transaction of the attempt, and returns the transaction's identifier. Returns undefined if another process has begun
- * another attempt in the meantime. Locks and statements are limited, also if the role has no limits.
- */
+/** Locks the event, and returns the identifier of the transaction; undefined if another process has begun another attempt. */
 export async function lockAttempt(client: ClientBase, event: StoredEvent, lockMs: number, handlerMs: number): Promise<string | undefined> {
   const values = [event.position, event.attempts + 1, lockMs, handlerMs];
   const { rows } = await client.query<{ transaction: string }>({ name: 'lock attempt', text: LOCK_ATTEMPT, values });

@@ -85,10 +85,7 @@ export async function withoutLockTimeout(queryRunner: QueryRunner, work: () => P
   await queryRunner.query(LOCK_TIMEOUT);
 }
 
-/**
- * Changes the rows of a table in ranges of `id`, so that requests do not wait for all rows. The migration needs `transaction = false`.
- * `statement` is an UPDATE or DELETE with `id BETWEEN $1 AND $2`.
- */
+/** Changes a table in ranges of `id`, by a statement with `id BETWEEN $1 AND $2`. The migration needs `transaction = false`. */
 export async function changeInRanges(queryRunner: QueryRunner, table: string, statement: string): Promise<void> {
   let previous: bigint | null = null;
   for (;;) {
@@ -102,10 +99,7 @@ export async function changeInRanges(queryRunner: QueryRunner, table: string, st
   }
 }
 
-/**
- * Runs `work` while holding the migration lock. Polls for the lock: a session blocked in pg_advisory_lock holds a snapshot, and
- * CREATE INDEX CONCURRENTLY in the process that holds the lock would wait for that snapshot, a deadlock.
- */
+/** Polls, because a session that waits in pg_advisory_lock has a snapshot: CREATE INDEX CONCURRENTLY would wait for it, a deadlock. */
 async function withMigrationLock<T>(database: Database, { maxWaitMs = MAX_WAIT_MS }: MigrateOptions, work: () => Promise<T>): Promise<T> {
   return withOwnConnection(database.settings, 'animal-store migration lock', async (client) => {
     const deadline = performance.now() + maxWaitMs;

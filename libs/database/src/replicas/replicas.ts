@@ -47,10 +47,7 @@ export interface ReplicaObserver {
   changed(replica: string, problem: string | undefined): void;
 }
 
-/**
- * Runs read statements on replicas that are up to date, otherwise on the primary. A replica is up to date if it has replayed
- * everything that the primary had committed at the time of the call, so reads are never stale (ADR 18).
- */
+/** Runs reads on replicas that have replayed what the primary had committed before the call (ADR 18), otherwise on the primary. */
 export class Replicas implements Executor {
   private readonly replicas: readonly Replica[];
   /** The primary's position at the time of a call or later. Concurrent calls share a statement. */
@@ -101,11 +98,7 @@ export class Replicas implements Executor {
     return served ? served.result : this.primary().withClient(work);
   }
 
-  /**
-   * Runs `work` as soon as the replica is up to date. Returns undefined if that failed. A replica that failed or is late is excluded until a
-   * probe succeeds.
-   * @throws Error if the primary is unavailable
-   */
+  /** Returns undefined if the replica failed or is late: a probe must then succeed. @throws Error if the primary is unavailable */
   private async run<Result>(replica: Replica, work: (client: Client) => Promise<Result>): Promise<{ readonly result: Result } | undefined> {
     const position = await this.positions.submit('position').catch((error: unknown) => {
       if (isDatabaseUnavailable(error)) throw error;

@@ -53,11 +53,7 @@ function labelOf({ label }: Table, { filters, order }: ListShape): string {
   return `list ${label}${by.length === 0 ? '' : ` by ${by.join()}`}${bounds ? ` order ${bounds.join(' ')}` : ''}`;
 }
 
-/**
- * The text of a page has its items without the first `open` and the last `close`, and the next item if more items follow.
- *
- * PostgreSQL writes the JSON exactly as clients receive it. That takes a tenth of the time of parsing and serialising rows in Node.js.
- */
+/** PostgreSQL writes the JSON exactly as clients receive it, in a tenth of the time of parsing and serialising rows in Node.js. */
 function listSql(table: Table, shape: ListShape, sharding: Sharding): string {
   const { id, name, columns } = table;
   const { filters, order } = shape;

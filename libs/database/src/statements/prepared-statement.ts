@@ -11,10 +11,7 @@ const MAX_NAME_LENGTH = 63;
 export type Value = bigint | number | string | boolean | null | undefined;
 export type Values = readonly Value[];
 
-/**
- * A statement that each connection prepares once. Its parameters are arrays or single values. Compared with a named statement of `pg`,
- * it takes 25% less time: it copies no configuration, requests no row description and looks up no type parsers.
- */
+/** A statement that each connection prepares once. Takes 25% less time than one of `pg`, which also looks up types and descriptions. */
 export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
   /** Its name on the server. Starts with a hash, so that statements with the same label have different ones. */
   readonly name: string;
@@ -131,10 +128,7 @@ function isPrepared(name: string, { parsedStatements, submittedNamedStatements }
 /** `Array.isArray` does not narrow a readonly array. */
 const isArray: (parameter: Value | Values) => parameter is Values = Array.isArray;
 
-/**
- * Returns the value in a form that cannot change or fail later, so that a call with a wrong value does not fail others in its batch.
- * @throws TypeError that names the parameter
- */
+/** Returns a form that cannot fail later, and with it others of the batch. @throws TypeError that names the parameter */
 export function checkedValue(name: string, value: unknown): Value {
   switch (typeof value) {
     case 'string':

@@ -9,10 +9,7 @@ export function isPublishing({ persistence, citus = false }: Deployment): boolea
   return !citus && persistence.some(({ schema }) => schema === 'events');
 }
 
-/**
- * Creates the subscriptions that do not exist yet, and adds new types to the others. Types are only removed by `ignores`, because another
- * release may handle them. Call it before the process publishes.
- */
+/** Adds new subscriptions and types. Only `ignores` removes types: another release may handle them. Call it before publishing. */
 export async function registerSubscriptions(database: DataSource & { readonly settings: Deployment }): Promise<void> {
   for (const { name, reactions } of database.settings.subscriptions ?? []) {
     const typesOf = (isIgnored: boolean) => reactions.filter((each) => (each.isIgnored ?? false) === isIgnored).map(({ type }) => type);

@@ -32,10 +32,7 @@ export interface Sharding {
   runPages<Page, Result>(run: (pages: readonly Page[]) => Promise<Result[]>, pages: readonly Page[]): Promise<Result[]>;
 }
 
-/**
- * `(SELECT $1)` around a parameter hides the number of values from the planner. Otherwise the planner would prefer custom plans for a few
- * values and plan each execution again, which takes as long as executing it.
- */
+/** `(SELECT $1)` hides the number of values from the planner, which otherwise plans each execution anew, at the cost of executing it. */
 export const hiddenArrays = (types: readonly string[]): string =>
   types.map((type, index) => `(SELECT $${String(index + 1)}::${type}[])`).join(', ');
 
