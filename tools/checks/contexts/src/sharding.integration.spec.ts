@@ -63,7 +63,7 @@ async function migrateEmptyDatabase(): Promise<void> {
   await database.drop();
 }
 
-/** Sends requests to every operation of the sharded contexts: each creation also twice with a key, and each list also from a cursor on. */
+/** Sends requests to every operation of the catalogue: each creation also twice with a key, and each list also from a cursor on. */
 async function useApi(): Promise<void> {
   const key = await service.createKey('pets:read', 'pets:write');
   const send = (path: string, init: RequestInit = {}, headers: Readonly<Record<string, string>> = {}) =>
