@@ -32,7 +32,7 @@ export interface Sharding {
   runPages<Page, Result>(run: (pages: readonly Page[]) => Promise<Result[]>, pages: readonly Page[]): Promise<Result[]>;
 }
 
-/** `(SELECT $1)` hides the number of values from the planner, which otherwise plans each execution anew, at the cost of executing it. */
+/** `(SELECT $1)` hides the number of values from the planner, which otherwise plans each execution again, at the cost of executing it. */
 export const hiddenArrays = (types: readonly string[]): string =>
   types.map((type, index) => `(SELECT $${String(index + 1)}::${type}[])`).join(', ');
 
