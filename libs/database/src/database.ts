@@ -50,7 +50,7 @@ export class Database extends DataSource {
   private readonly waiting: ((database: this) => void)[] = [];
 
   constructor(readonly settings: DatabaseOptions) {
-    const { url, persistence, interceptor } = settings;
+    const { url, persistence, interceptor, replicaUrls = [], replicaObserver } = settings;
     super({
       type: 'postgres',
       // TypeORM calls `new Pool()`. By default, it loads `pg` from node_modules, which a bundle does not have.
@@ -69,7 +69,12 @@ export class Database extends DataSource {
       migrationsTableName: MIGRATIONS_NAME,
       installExtensions: false,
     });
-    this.replicas = this.createReplicas();
+    const pools = replicaUrls.map((replicaUrl) => ({
+      name: formatServer(replicaUrl),
+      // Ends statements on a replica that does not respond, even without a statement timeout.
+      pool: new DatabasePool({ query_timeout: RESPONSE_MS, ...poolConfig(settings, replicaUrl), isReplica: true }),
+    }));
+    if (pools.length > 0) this.replicas = new Replicas(() => this.pool, pools, replicaObserver);
   }
 
   /** Returns the Database that an object of TypeORM belongs to. @throws TypeError if it belongs to another DataSource */
@@ -137,17 +142,6 @@ export class Database extends DataSource {
     runner.query = (text: string, values?: unknown[], ...rest: unknown[]) =>
       interceptor({ text, values }, () => query(text, values, ...rest));
     return runner;
-  }
-
-  private createReplicas(): Replicas | undefined {
-    const { replicaUrls = [] } = this.settings;
-    if (replicaUrls.length === 0) return undefined;
-    const pools = replicaUrls.map((url) => ({
-      name: formatServer(url),
-      // Ends statements on a replica that does not respond, even without a statement timeout.
-      pool: new DatabasePool({ query_timeout: RESPONSE_MS, ...poolConfig(this.settings, url), isReplica: true }),
-    }));
-    return new Replicas(() => this.pool, pools, this.settings.replicaObserver);
   }
 }
 

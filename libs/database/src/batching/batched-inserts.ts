@@ -52,7 +52,7 @@ interface InsertOptions<Row> {
 /** Inserts the rows of concurrent calls in one statement, finds the keys that were not inserted, and repeats only the other calls. */
 export class BatchedInserts<Row> {
   private readonly batcher: Batcher<InsertCall, Inserted<Row>>;
-  private readonly alone: AloneQueue;
+  private readonly aloneSlots = new BatchSlots(MAX_ALONE);
   /** Inserts several rows. Skips rows with keys or unique values that exist. */
   private readonly insertRows: PreparedStatement<Stored>;
   /** Inserts a row, or fails with the error of the constraint that it violates. The same statement if no values are unique. */
@@ -62,7 +62,7 @@ export class BatchedInserts<Row> {
   private readonly findRecorded: PreparedStatement<Recorded> | undefined;
 
   constructor(private readonly options: InsertOptions<Row>) {
-    const { metadata, table, sharding, event, maxWaitMs, slots } = options;
+    const { metadata, table, sharding, event, slots } = options;
     this.batcher = new Batcher({
       maxSize: MAX_INSERTS,
       isItemError: (error) => hasTrait(error, 'row'),
@@ -72,7 +72,6 @@ export class BatchedInserts<Row> {
     const keys = options.keys && keyTableOf(options.keys);
     // Those of a distributed table are not handled.
     const unique = sharding.insertsOne ? uniqueColumnsOf(metadata, table) : undefined;
-    this.alone = new AloneQueue(maxWaitMs);
     this.insertOrFail = insertStatement(table, sharding, { event, keys });
     this.insertRows = unique ? insertStatement(table, sharding, { event, keys, unique }) : this.insertOrFail;
     this.findRecorded = keys && findRecordedStatement(table, keys, sharding);
@@ -110,7 +109,7 @@ export class BatchedInserts<Row> {
       if (record) return this.options.replay(record);
       // Without any record, for example because a trigger changed the keys, the next batch would fail, too, and so on.
       if (failure === 'key taken' && recorded.size > 0) return this.submit(call);
-      return this.alone.run(() => this.insertAlone(call, failure ? this.insertRows : this.insertOrFail));
+      return this.runAlone(call, failure ? this.insertRows : this.insertOrFail);
     });
   }
 
@@ -130,6 +129,21 @@ export class BatchedInserts<Row> {
     const keys = arraysOf(calls.map(({ values: [clientId, key] }) => [clientId, key]));
     const records = await retryRead(() => findRecorded.run(options.pool, keys));
     return new Map(records.map((record) => [calls[record.index] as InsertCall, record]));
+  }
+
+  /** Runs a call that would delay or fail a batch, few at a time. One that still waits for a lock goes to the end of the queue. */
+  private async runAlone(call: InsertCall, statement: PreparedStatement<Stored>): Promise<Inserted<Row>> {
+    const deadline = performance.now() + this.options.maxWaitMs;
+    for (;;) {
+      await new Promise<void>((begin) => this.aloneSlots.acquire(begin));
+      try {
+        return await retryConflict(() => this.insertAlone(call, statement));
+      } catch (error) {
+        if (!isLockTimeout(error) || performance.now() > deadline) throw error;
+      } finally {
+        this.aloneSlots.release(false);
+      }
+    }
   }
 
   /** Inserts a row, or learns why it is not inserted: only the error of a statement names the constraint. */
@@ -160,30 +174,6 @@ export class BatchedInserts<Row> {
 
 function insertedOf<Row>(row: object, { request }: InsertCall): Inserted<Row> {
   return { result: row as Row, replayed: false, request };
-}
-
-/** Runs calls that would delay or fail a batch, few at a time. One that still waits for a lock goes to the end of the queue. */
-class AloneQueue {
-  private readonly slots = new BatchSlots(MAX_ALONE);
-
-  /** @param maxWaitMs after this time, a call fails that waits for a lock */
-  constructor(private readonly maxWaitMs: number) {}
-
-  async run<Result>(call: () => Promise<Result>): Promise<Result> {
-    const deadline = performance.now() + this.maxWaitMs;
-    for (;;) {
-      await new Promise<void>((begin) => {
-        this.slots.acquire(begin);
-      });
-      try {
-        return await retryConflict(call);
-      } catch (error) {
-        if (!isLockTimeout(error) || performance.now() > deadline) throw error;
-      } finally {
-        this.slots.release(false);
-      }
-    }
-  }
 }
 
 function isLockTimeout(error: unknown): boolean {

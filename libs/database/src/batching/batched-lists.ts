@@ -67,11 +67,8 @@ export class BatchedLists<Item> {
   private addPages(shape: string, filter: Filter, order?: Omit<ListOrder, 'column'> & { readonly by: string }): Pages<Item> {
     const { table, sharding, slots } = this.options;
     const filters = table.columns.filter(({ property }) => filter[property] !== undefined);
-    const statement = listStatement(
-      table,
-      { filters, order: order && { ...order, column: orderColumn(table, order.by, filters) } },
-      sharding,
-    );
+    const list = { filters, order: order && { ...order, column: orderColumn(table, order.by, filters) } };
+    const statement = listStatement(table, list, sharding);
     const pages: Pages<Item> = new Batcher({
       maxSize: MAX_PAGES,
       maxWaiting: MAX_WAITING_PAGES,

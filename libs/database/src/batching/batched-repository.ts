@@ -17,7 +17,7 @@ import { retryRead } from '../connection/retry.js';
 import { Database } from '../database.js';
 import { Batcher, BatchSlots } from '../statements/batcher.js';
 import { type Recorded, STORED } from '../statements/insert-statements.js';
-import { checkedValue, PreparedStatement, type Values } from '../statements/prepared-statement.js';
+import { checkedValue, PreparedStatement } from '../statements/prepared-statement.js';
 import { isPublishing } from '../statements/publication.js';
 import { isSharded, shardingOf } from '../statements/sharding.js';
 import { names, Table } from '../statements/table.js';
@@ -67,9 +67,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
     private readonly keys?: Repository<IdempotencyKeyEntity>,
     private readonly options: { readonly publishes?: EventDefinition } = {},
   ) {
-    Database.of(repository.manager).whenInitialized((database) => {
-      this.prepare(database);
-    });
+    Database.of(repository.manager).whenInitialized((database) => this.prepare(database));
   }
 
   /** Builds the statements when the metadata exists. An entity that is not supported fails the start, not the first request. */
@@ -114,7 +112,9 @@ export class BatchedRepository<Entity extends EntityWithId> {
    * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used for a request with other values
    */
   async add(row: NewRow<Entity>, key?: IdempotencyKey, request: Partial<NewRow<Entity>> = row): Promise<Outcome<Entity>> {
-    const call = { request: row, values: this.valuesOf(row) };
+    // Reads each value once, so that later changes of the row have no effect.
+    const values = this.table.columns.map(({ property }) => checkedValue(property, row[property as keyof NewRow<Entity>]));
+    const call = { request: row, values };
     const { result, replayed, request: first } = await (key ? this.insertOnce(call, key) : this.inserts.submit(call));
     if (replayed && !isSameRequest(request, first)) throw new DomainError(IDEMPOTENCY_KEY_REUSED);
     return { result, replayed };
@@ -155,11 +155,6 @@ export class BatchedRepository<Entity extends EntityWithId> {
     const current = { ...row } as Record<string, unknown>;
     const valueOf = (property: string) => (Object.hasOwn(recorded, property) ? recorded[property] : (current[property] ?? null));
     return Object.fromEntries(properties.map((property) => [property, valueOf(property)])) as NewRow<Entity>;
-  }
-
-  /** Reads each value once, so that later changes of the row have no effect. @throws TypeError if the database cannot store a value */
-  private valuesOf(row: NewRow<Entity>): Values {
-    return this.table.columns.map(({ property }) => checkedValue(property, row[property as keyof NewRow<Entity>]));
   }
 
   async findById(id: bigint): Promise<Entity | undefined> {

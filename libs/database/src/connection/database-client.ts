@@ -76,15 +76,11 @@ export class DatabaseClient extends BaseClient {
       // Otherwise, a login that this client refuses would take a connection of the server until it times out.
       this.connection.stream.destroy();
       const { message } = error as Error;
-      const reason = UNSUPPORTED_METHOD.test(message)
-        ? Object.assign(new Error(`the server requires an authentication method that is not supported: ${message}`), {
-            code: CANNOT_CONNECT,
-            cause: error,
-          })
-        : (error as Error);
-      if (isDatabaseUnavailable(reason)) throw reason;
+      const isUnsupported = UNSUPPORTED_METHOD.test(message);
+      if (isDatabaseUnavailable(error) && !isUnsupported) throw error;
+      const reason = isUnsupported ? `the server requires an authentication method that is not supported: ${message}` : message;
       // Whatever prevents a connection makes the database unavailable. For example, 22023 is a bug in a statement, but not during a login.
-      throw Object.assign(new Error(reason.message, { cause: reason }), { code: CANNOT_CONNECT });
+      throw Object.assign(new Error(reason, { cause: error }), { code: CANNOT_CONNECT });
     }
   }
 

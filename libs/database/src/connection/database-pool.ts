@@ -31,9 +31,7 @@ export class DatabasePool extends PgPool implements Executor {
           return;
         }
         const result = work(client);
-        result.then(() => {
-          release();
-        }, release);
+        result.then(() => release(), release);
         resolve(result);
       };
       const item = this.ending ? undefined : this._idle.pop();

@@ -241,7 +241,7 @@ describe('a parked event', () => {
     const { dataSource } = await open(recorder('behind'));
     await moveInOneTransaction(dataSource, 1n, 1, 2);
     await shop.admin.query(`UPDATE events.deliveries SET parked_at = now(), error = 'no stock' WHERE payload ->> 'step' = '1'`);
-    const [behind] = await pendingEvents(dataSource, 'behind', [OrderMoved.type], 10);
+    const [behind] = await pendingEvents(dataSource, 'behind', [OrderMoved.type]);
     if (!behind) throw new Error('no event');
     expect(behind.isBehindParked).toBe(true);
     const operator = shop.admin.createQueryRunner();
@@ -265,7 +265,7 @@ describe('a parked event', () => {
     const { dataSource } = await open(recorder('meanwhile'));
     await moveInOneTransaction(dataSource, 1n, 1, 2);
     await shop.admin.query(`UPDATE events.deliveries SET parked_at = now(), error = 'no stock' WHERE payload ->> 'step' = '1'`);
-    const [behind] = await pendingEvents(dataSource, 'meanwhile', [OrderMoved.type], 10);
+    const [behind] = await pendingEvents(dataSource, 'meanwhile', [OrderMoved.type]);
     if (!behind) throw new Error('no event');
     let retried: Promise<number> | undefined;
     await dataSource.transaction(async (manager) => {
@@ -363,7 +363,7 @@ describe('the status', () => {
     expect(status?.lagSeconds).toBeGreaterThanOrEqual(3_600);
     await shop.admin.query('ANALYZE events.deliveries');
     const explained = { query: (text: string, values: unknown[]) => shop.admin.query(`EXPLAIN ${text}`, values) } as never;
-    const plan = JSON.stringify(await pendingEvents(explained, 'backlog', [OrderMoved.type], 10));
+    const plan = JSON.stringify(await pendingEvents(explained, 'backlog', [OrderMoved.type]));
     expect(new Set(plan.match(/deliveries_[a-z]+_idx/g))).toEqual(new Set(['deliveries_aggregate_idx', 'deliveries_pending_idx']));
   });
 });

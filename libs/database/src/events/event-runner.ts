@@ -9,7 +9,6 @@ import { transactions } from './event-handlers.js';
 import { beginAttempt, describeError, endAttempt, lockAttempt, park, parkBehind, pendingEvents, type StoredEvent } from './stored-event.js';
 
 const STATUS_INTERVAL_MS = 10_000;
-const WINDOW_SIZE = 100;
 /** A handler that waits longer for a lock fails, because it has a connection of the pool. */
 const LOCK_TIMEOUT_MS = 1_000;
 const LOST = 'The attempts did not end: the process ended, or lost the database.';
@@ -103,7 +102,7 @@ export class EventRunner {
     const { pollMs, maxAttempts } = this.options;
     const failedAggregates = new Set<string>();
     let handled = 0;
-    for (const event of await pendingEvents(this.database, subscription, [...handles.keys()], WINDOW_SIZE)) {
+    for (const event of await pendingEvents(this.database, subscription, [...handles.keys()])) {
       const aggregate = `${event.aggregateType} ${event.aggregateId}`;
       if (this.stopping.signal.aborted) break;
       if (failedAggregates.has(aggregate)) continue;
@@ -120,7 +119,9 @@ export class EventRunner {
         this.observer.processed(event);
       } else {
         failedAggregates.add(aggregate);
-        await this.fail(event, outcome.error, isLost ? event.attempts : event.attempts + 1);
+        const attempts = isLost ? event.attempts : event.attempts + 1;
+        const isParked = attempts >= maxAttempts && (await park(this.database, event, attempts, describeError(outcome.error)));
+        this.observer.failed(event, outcome.error, isParked);
       }
     }
     return handled > 0 ? 0 : pollMs;
@@ -158,10 +159,5 @@ export class EventRunner {
       await runner.rollbackTransaction().catch(() => undefined);
       return { error };
     }
-  }
-
-  private async fail(event: StoredEvent, error: unknown, attempts: number): Promise<void> {
-    const isParked = attempts >= this.options.maxAttempts && (await park(this.database, event, attempts, describeError(error)));
-    this.observer.failed(event, error, isParked);
   }
 }

@@ -15,6 +15,7 @@ export interface StoredEvent {
   readonly isBehindParked: boolean;
 }
 
+const WINDOW_SIZE = 100;
 const MAX_DESCRIPTION_LENGTH = 1_000;
 const MAX_RETRY_MS = 60_000;
 /** The reason why an event is parked that has not failed. */
@@ -33,20 +34,15 @@ const EARLIER = `
  * or has a type that only another release handles.
  * @param types the types that this release handles
  */
-export function pendingEvents(
-  dataSource: DataSource,
-  subscription: string,
-  types: readonly string[],
-  limit: number,
-): Promise<StoredEvent[]> {
+export function pendingEvents(dataSource: DataSource, subscription: string, types: readonly string[]): Promise<StoredEvent[]> {
   return dataSource.query<StoredEvent[]>(
     `SELECT subscription, position, aggregate_type AS "aggregateType", aggregate_id AS "aggregateId", type, payload::text, attempts,
        EXISTS (SELECT ${EARLIER} AND parked_at IS NOT NULL) AS "isBehindParked"
      FROM events.deliveries AS event
      WHERE subscription = $1 AND parked_at IS NULL AND type = ANY ($2) AND ${isDue('event')}
        AND NOT EXISTS (SELECT ${EARLIER} AND parked_at IS NULL AND NOT (type = ANY ($2) AND ${isDue('earlier')}))
-     ORDER BY position LIMIT $3`,
-    [subscription, types, limit],
+     ORDER BY position LIMIT ${String(WINDOW_SIZE)}`,
+    [subscription, types],
   );
 }
 

@@ -46,7 +46,12 @@ export async function migrateUp(database: Database, options: MigrateOptions = {}
   return withMigrationLock(database, options, async () => {
     const pending = await pendingMigrations(database);
     await applyPending(database);
-    await distributeTables(database, options);
+    const tables = await tablesToDistribute(database);
+    if (!tables) options.onDistributed?.(undefined);
+    for (const table of tables ?? []) {
+      await distribute(database, table);
+      options.onDistributed?.(table.name);
+    }
     return pending;
   });
 }
@@ -66,15 +71,6 @@ async function applyPending(database: Database): Promise<void> {
   } finally {
     await queryRunner.query(setTimeouts('reset_val')).catch(() => undefined);
     await queryRunner.release();
-  }
-}
-
-async function distributeTables(database: Database, { onDistributed }: MigrateOptions): Promise<void> {
-  const tables = await tablesToDistribute(database);
-  if (!tables) onDistributed?.(undefined);
-  for (const table of tables ?? []) {
-    await distribute(database, table);
-    onDistributed?.(table.name);
   }
 }
 

@@ -86,15 +86,10 @@ export class Batcher<Item, Result> {
       clearTimeout(stalling);
       unblock();
       this.slots.release(hasStalled);
-      if (this.mayStart()) this.startSoon();
-    });
-  }
-
-  /** Starts after the event loop has read all requests that have arrived, so that the batch includes them. */
-  private startSoon(): void {
-    this.isStarting = true;
-    setImmediate(() => {
-      this.start();
+      if (!this.mayStart()) return;
+      this.isStarting = true;
+      // The event loop first reads all requests that have arrived, so that the batch includes them.
+      setImmediate(() => this.start());
     });
   }
 

@@ -25,7 +25,7 @@ export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
   }
 
   run(pool: Executor, parameters: readonly (Value | Values)[]): Promise<Row[]> {
-    const values = parameters.map((parameter) => (isArray(parameter) ? arrayOf(parameter) : textOf(parameter)));
+    const values = parameters.map((parameter) => (isArray(parameter) ? `{${parameter.map(elementOf).join()}}` : textOf(parameter)));
     const run = () => pool.withClient((client) => this.runOn(client, values));
     const { interceptor } = pool;
     if (!interceptor) return run();
@@ -81,7 +81,7 @@ export class PreparedExecution<Row, RowColumns extends Columns> implements Submi
     const { name, text, values } = this;
     connection.stream.cork();
     try {
-      if (!isPrepared(name, connection)) {
+      if ((connection.parsedStatements[name] ?? connection.submittedNamedStatements[name]) === undefined) {
         connection.parse({ name, text });
         connection.submittedNamedStatements[name] = text;
       }
@@ -121,10 +121,6 @@ export class PreparedExecution<Row, RowColumns extends Columns> implements Submi
   handleCommandComplete(): void {}
 }
 
-function isPrepared(name: string, { parsedStatements, submittedNamedStatements }: SubmitConnection): boolean {
-  return parsedStatements[name] !== undefined || submittedNamedStatements[name] !== undefined;
-}
-
 /** `Array.isArray` does not narrow a readonly array. */
 const isArray: (parameter: Value | Values) => parameter is Values = Array.isArray;
 
@@ -157,12 +153,7 @@ function textOf(value: Value): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
-/** https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
-function arrayOf(values: Values): string {
-  return `{${values.map(elementOf).join()}}`;
-}
-
-/** Returns the value as an element of an array literal. Different values have different texts. */
+/** Returns an element of an array literal. Different values have different texts. https://www.postgresql.org/docs/current/arrays.html */
 export function elementOf(value: Value): string {
   if (typeof value === 'string') return `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
   return textOf(value) ?? 'NULL';
