@@ -12,6 +12,7 @@ export const CLOSE_TIMEOUT_MS = 5_000;
 export const PROBE_TIMEOUT_MS = 2_000;
 
 const limit = valid.integer(1, 1_000_000);
+const milliseconds = valid.integer(1, 60_000);
 
 /** The environment variables of the platform. A variable such as DATABASE_POOL_SIZE is the member `databasePoolSize` of Config. */
 export const variables = {
@@ -25,7 +26,7 @@ export const variables = {
     example: 'postgres://animal_store:secret@replica-1:5432/animal_store,postgres://animal_store:secret@replica-2:5432/animal_store',
   }),
   DATABASE_POOL_SIZE: valid.integer(1, 1000)({ default: 10, desc: 'Maximum number of connections from a process to a database server.' }),
-  DATABASE_CONNECT_TIMEOUT_MS: valid.integer(1, 60_000)({ default: 2_500, desc: 'Maximum time that a request waits for a connection.' }),
+  DATABASE_CONNECT_TIMEOUT_MS: milliseconds({ default: 2_500, desc: 'Maximum time that a request waits for a connection.' }),
   DATABASE_STATEMENT_TIMEOUT_MS: valid.integer(
     0,
     60_000,
@@ -73,10 +74,7 @@ export const variables = {
     default: 10_000,
     desc: 'Maximum number of connections to one process. Further connections replace idle connections. If no connection is idle, they get a 503.',
   }),
-  MAX_EVENT_LOOP_LAG_MS: valid.integer(
-    1,
-    60_000,
-  )({
+  MAX_EVENT_LOOP_LAG_MS: milliseconds({
     default: 500,
     desc: 'Maximum delay of the event loop. While the last two measured delays exceed this maximum, requests get a 503.',
   }),

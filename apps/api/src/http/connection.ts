@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance } from 'fastify';
 import { HEADER_SECTION_BYTES, HTTP_ERRORS, HttpError, type RequestError, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
-import type { ShedRequests } from '../observability/shed-requests.js';
+import type { CountShed } from '../observability/shed-requests.js';
 import type { Config } from '../config/config.js';
 import { declaresTooLargeBody } from './request-body.js';
 
@@ -92,7 +92,7 @@ export function endConnections(server: FastifyInstance, draining: Draining): voi
 }
 
 /** Creates the server of Node.js, with its limits. Requests that it cannot read have a `failure`, and are served like all others. */
-export function createNodeServer(serve: RequestListener, options: Config, shed: Pick<ShedRequests, 'count'>): Server {
+export function createNodeServer(serve: RequestListener, options: Config, countShed: CountShed): Server {
   const server = createServer(
     {
       maxHeaderSize: HEADER_SECTION_BYTES,
@@ -181,15 +181,15 @@ export function createNodeServer(serve: RequestListener, options: Config, shed: 
     else if (!malformationOf(request)) response.writeContinue();
     server.emit('request', request, response);
   });
-  limitConnections(server, options.maxConnections, shed, (socket) => fail(socket, new DomainError(SERVICE_UNAVAILABLE)));
+  limitConnections(server, options.maxConnections, countShed, (socket) => fail(socket, new DomainError(SERVICE_UNAVAILABLE)));
   return server;
 }
 
 /** Keeps at most `max` connections. Above that, the oldest idle one is closed. If there is none, the new one is refused. */
-function limitConnections(server: Server, max: number, shed: Pick<ShedRequests, 'count'>, refuse: (socket: Socket) => void): void {
+function limitConnections(server: Server, max: number, countShed: CountShed, refuse: (socket: Socket) => void): void {
   /** Oldest first. */
   const connections = new Set<Connection>();
-  const count = () => shed.count('connections');
+  const count = () => countShed('connections');
   // So many of those above the maximum get a 503; Node.js destroys further ones.
   server.maxConnections = Math.ceil(max * 1.01);
   server.on('drop', count);

@@ -12,7 +12,7 @@ import {
 import type { Metrics } from '../observability/metrics.js';
 import type { Observability } from '../observability/observability.js';
 import { identifyRequests, observeResponses, requestIdOf } from '../observability/request-hooks.js';
-import { ShedRequests } from '../observability/shed-requests.js';
+import { type CountShed, shedCounter } from '../observability/shed-requests.js';
 import type { Config } from '../config/config.js';
 import { connectionOf, createNodeServer, Draining, endConnections } from './connection.js';
 import { allowOrigins } from './cors.js';
@@ -39,8 +39,8 @@ export class HttpServer {
 
   constructor(options: Config, { logger, metrics, tracing }: Observability) {
     const { corsOrigins } = options;
-    const shed = new ShedRequests(metrics, logger);
-    const server = createFastify(options, shed);
+    const countShed = shedCounter(metrics, logger);
+    const server = createFastify(options, countShed);
     this.publicUrl = new PublicUrl(options.publicBaseUrl, options.docsUrl);
     this.fastify = server;
 
@@ -62,19 +62,19 @@ export class HttpServer {
     // Runs after the response, so it covers every request.
     observeResponses(server, logger, metrics, options.logRequestsSample);
     // Reads the body, before the guards run.
-    receiveBodies(server, shed);
-    shedLoad(server, options, metrics, shed);
+    receiveBodies(server, countShed);
+    shedLoad(server, options, metrics, countShed);
   }
 }
 
-function createFastify(options: Config, shed: ShedRequests): FastifyInstance {
+function createFastify(options: Config, countShed: CountShed): FastifyInstance {
   const { trustedProxies } = options;
   const instance: FastifyInstance = fastify({
     logger: false,
     genReqId: requestIdOf,
     // Without trusted proxies, X-Forwarded-For is ignored.
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    serverFactory: (serve) => createNodeServer(serve, options, shed),
+    serverFactory: (serve) => createNodeServer(serve, options, countShed),
     // The server of Node.js handles them.
     clientErrorHandler: () => undefined,
     // Requests that reach a closing process are still processed; then their connections are closed.
@@ -118,7 +118,7 @@ function shedLoad(
   server: FastifyInstance,
   { maxInFlight, maxEventLoopLagMs }: Config,
   metrics: Pick<Metrics, 'observe'>,
-  shed: Pick<ShedRequests, 'count'>,
+  countShed: CountShed,
 ): void {
   let inFlight = 0;
   /** Responses that have not been handed to the operating system. */
@@ -167,7 +167,7 @@ function shedLoad(
   server.decorateReply('isInFlight', false);
   server.addHook('preHandler', (request, reply, done) => {
     const reason = admit(request, reply);
-    if (reason !== undefined) shed.count(reason);
+    if (reason !== undefined) countShed(reason);
     done(reason === undefined ? undefined : new DomainError(SERVICE_UNAVAILABLE));
   });
   server.addHook('onSend', (_request, reply, payload, done) => {

@@ -38,7 +38,8 @@ export class JsonAdapter extends FastifyAdapter {
   override reply(response: FastifyReply, body: unknown, statusCode?: number): FastifyReply {
     if (typeof body !== 'object' || body === null) return super.reply(response, body, statusCode);
     if (body instanceof ReadableStream) return this.reply(response, Readable.fromWeb(body), statusCode);
-    if (isBytes(body)) {
+    // Fastify sends these as bytes.
+    if (body instanceof StreamableFile || body instanceof Stream || ArrayBuffer.isView(body)) {
       const stream = body instanceof StreamableFile ? body.getStream() : body;
       if (ArrayBuffer.isView(stream)) this.hold(stream.byteLength, response);
       else if (stream instanceof Readable) this.hold(stream.readableLength, response);
@@ -65,11 +66,6 @@ export class JsonAdapter extends FastifyAdapter {
       if (raw.headersSent) this.log.error({ requestId: request.id, err }, 'the response could not be sent completely');
     });
   }
-}
-
-/** Whether Fastify sends the body as bytes, and does not serialise it. */
-function isBytes(body: object): boolean {
-  return body instanceof StreamableFile || body instanceof Stream || ArrayBuffer.isView(body);
 }
 
 const identity = (text: unknown): string => text as string;

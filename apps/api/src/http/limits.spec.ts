@@ -7,7 +7,11 @@ import { createNodeServer } from './connection.js';
 const guide = readFileSync(new URL('../../../../docs/guides/limits.md', import.meta.url), 'utf8');
 const config = readConfig({ DATABASE_URL: 'postgres://unused' });
 const { rateLimit, maxInFlight, maxConnections } = config;
-const { headersTimeout, requestTimeout, keepAliveTimeout } = createNodeServer(() => undefined, config, { count: () => undefined });
+const { headersTimeout, requestTimeout, keepAliveTimeout } = createNodeServer(
+  () => undefined,
+  config,
+  () => undefined,
+);
 const text = (value: number) => value.toLocaleString('en');
 
 it.each([

@@ -22,7 +22,7 @@ beforeEach(() => {
   shed = [];
   handled = [];
   server = fastify({ bodyLimit: Number.MAX_SAFE_INTEGER });
-  receiveBodies(server, { count: (reason) => void shed.push(reason) }, MAX_BYTES);
+  receiveBodies(server, (reason) => void shed.push(reason), MAX_BYTES);
   server.route({
     method: ['POST', 'QUERY'],
     url: '/',
@@ -241,7 +241,7 @@ describe('a body of bytes', () => {
 
 it('bodies of bytes occupy at most 48 MiB by default', async () => {
   const byDefault = fastify();
-  receiveBodies(byDefault, { count: () => undefined });
+  receiveBodies(byDefault, () => undefined);
   const route = { method: 'POST', url: '/', config: { acceptedBytes: { types: [], maxBytes: 48 * KIB * KIB + 1 } }, handler: () => '' };
   expect(() => byDefault.route(route)).toThrow(`must be from 1 to ${48 * KIB * KIB}.`);
 });

@@ -12,7 +12,7 @@ import {
   type RequestError,
   SERVICE_UNAVAILABLE,
 } from '../errors/http-errors.js';
-import type { ShedRequests } from '../observability/shed-requests.js';
+import type { CountShed } from '../observability/shed-requests.js';
 
 type ReceivedBytes = { readonly bytes: Buffer } | { readonly error: RequestError };
 
@@ -40,8 +40,8 @@ const MIN_SHARE_OF_BODY = 1 / 256;
 const EMPTY: Buffer = Buffer.alloc(0);
 
 /** Receives every body, with or without a type, as a ReceivedBody for the pipe. Replaces Fastify's body parsers. */
-export function receiveBodies(server: FastifyInstance, shed: Pick<ShedRequests, 'count'>, maxBytes = MAX_BUFFERED_BYTES): void {
-  const buffered: Buffered = { bytes: 0, maxBytes, shed };
+export function receiveBodies(server: FastifyInstance, countShed: CountShed, maxBytes = MAX_BUFFERED_BYTES): void {
+  const buffered: Buffered = { bytes: 0, maxBytes, countShed };
   server.decorateRequest('contentType', undefined);
   acceptBytes(server, maxBytes * SHARE_OF_BYTES);
   server.addHook('onRequest', (request, _reply, done) => {
@@ -85,7 +85,7 @@ function acceptBytes(server: FastifyInstance, limit: number): void {
 interface Buffered {
   bytes: number;
   readonly maxBytes: number;
-  readonly shed: Pick<ShedRequests, 'count'>;
+  readonly countShed: CountShed;
 }
 
 class BodyReceiver {
@@ -161,7 +161,7 @@ class BodyReceiver {
     this.count(Math.max(this.counted, this.buffer.length));
     const { buffered } = this;
     if (buffered.bytes > buffered.maxBytes * (acceptedBytes ? SHARE_OF_BYTES : 1)) {
-      buffered.shed.count('receiving');
+      buffered.countShed('receiving');
       this.settle({ error: new DomainError(SERVICE_UNAVAILABLE) });
     }
   }

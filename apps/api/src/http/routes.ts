@@ -11,7 +11,10 @@ export class RouteTable {
   /** Call before any route is registered. */
   recordRoutesOf(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ method, url }) => {
-      for (const one of [method].flat()) this.add(one, url);
+      const methods = this.methods.get(url) ?? new Set<string>();
+      if (!this.methods.has(url)) this.router.on('GET', url, () => undefined, methods);
+      this.methods.set(url, methods);
+      for (const one of [method].flat()) methods.add(one);
     });
   }
 
@@ -40,15 +43,5 @@ export class RouteTable {
     // Nest does not match a route if a path parameter is empty.
     if (!found || Object.values(found.params).includes('')) return undefined;
     return [...(found.store as Set<string>), 'OPTIONS'].join(', ');
-  }
-
-  private add(method: string, url: string): void {
-    let methods = this.methods.get(url);
-    if (!methods) {
-      methods = new Set();
-      this.methods.set(url, methods);
-      this.router.on('GET', url, () => undefined, methods);
-    }
-    methods.add(method);
   }
 }

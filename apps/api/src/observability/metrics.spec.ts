@@ -4,7 +4,7 @@ import { createLogger, requestIds } from './logger.js';
 import { Metrics } from './metrics.js';
 import { startObservability } from './observability.js';
 import { observeResponses } from './request-hooks.js';
-import { ShedRequests } from './shed-requests.js';
+import { type CountShed, shedCounter } from './shed-requests.js';
 
 let metrics: Metrics;
 
@@ -87,11 +87,11 @@ it('counts dropped log lines without adding them again at each scrape', async ()
 });
 
 let lines: string[];
-let shed: ShedRequests;
+let countShed: CountShed;
 
 beforeEach(() => {
   lines = [];
-  shed = new ShedRequests(metrics, createLogger('info', { write: (line: string) => void lines.push(line) }));
+  countShed = shedCounter(metrics, createLogger('info', { write: (line: string) => void lines.push(line) }));
 });
 afterEach(() => void jest.restoreAllMocks());
 
@@ -99,7 +99,7 @@ it('logs each reason once in 10 s, and counts every request', async () => {
   const now = jest.spyOn(performance, 'now');
   for (const ms of [0, 9_999, 10_000]) {
     now.mockReturnValue(ms);
-    for (const reason of ['in_flight', 'event_loop_lag']) shed.count(reason);
+    for (const reason of ['in_flight', 'event_loop_lag']) countShed(reason);
   }
   const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(logged.map(({ level, reason }) => `${String(level)} ${String(reason)}`)).toEqual([

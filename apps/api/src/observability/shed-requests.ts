@@ -3,20 +3,16 @@ import type { Metrics } from './metrics.js';
 
 const LOG_INTERVAL_MS = 10_000;
 
-/** Counts shed requests. Logs each reason at most once in 10 s. */
-export class ShedRequests {
-  private readonly loggedAt = new Map<string, number>();
+export type CountShed = (reason: string) => void;
 
-  constructor(
-    private readonly metrics: Pick<Metrics, 'requestsShed'>,
-    private readonly logger: Pick<Logger, 'warn'>,
-  ) {}
-
-  count(reason: string): void {
-    this.metrics.requestsShed.inc({ reason });
+/** Returns a function that counts a shed request. It logs each reason at most once in 10 s. */
+export function shedCounter(metrics: Pick<Metrics, 'requestsShed'>, logger: Pick<Logger, 'warn'>): CountShed {
+  const loggedAt = new Map<string, number>();
+  return (reason) => {
+    metrics.requestsShed.inc({ reason });
     const now = performance.now();
-    if (now - (this.loggedAt.get(reason) ?? -Infinity) < LOG_INTERVAL_MS) return;
-    this.loggedAt.set(reason, now);
-    this.logger.warn({ reason }, 'requests are rejected to protect the process');
-  }
+    if (now - (loggedAt.get(reason) ?? -Infinity) < LOG_INTERVAL_MS) return;
+    loggedAt.set(reason, now);
+    logger.warn({ reason }, 'requests are rejected to protect the process');
+  };
 }

@@ -21,10 +21,9 @@ export class Readiness {
     metrics: Metrics,
   ) {
     const isReady = () =>
-      this.check().then(
-        () => 1,
-        () => 0,
-      );
+      this.check()
+        .then(() => 1)
+        .catch(() => 0);
     const pending = () => this.readPending().catch(() => this.pending);
     metrics.observe('service_ready', '1 while the process is ready for requests, otherwise 0.', isReady);
     metrics.observe('database_migrations_pending', 'Migrations of this release that are not applied.', pending);
