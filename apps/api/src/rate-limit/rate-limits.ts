@@ -55,7 +55,7 @@ export class RateLimits implements OnApplicationBootstrap, OnApplicationShutdown
 
   /** Connects to Redis in the background. The service also starts without Redis. */
   onApplicationBootstrap(): void {
-    this.redis?.start();
+    void this.redis?.start();
   }
 
   onApplicationShutdown(): void {

@@ -21,7 +21,7 @@ let counters: RedisCounters;
 
 const isConnected = (expected = true) => waitFor(() => expect(counters.isConnected).toBe(expected));
 const connect = () => {
-  counters.start();
+  void counters.start();
   return isConnected();
 };
 /** Counts on a connection that is not late, on a busy machine. */
@@ -138,7 +138,7 @@ it('each connection reads the URL again, from a file that may be missing meanwhi
   const folder = await mkdtemp(join(tmpdir(), 'redis-'));
   const file = join(folder, 'url');
   counters = new RedisCounters({ file }, 'spec', logger);
-  counters.start();
+  void counters.start();
   await waitFor(() => expect(lines).toContainEqual({ level: 40, reason: expect.stringContaining('cannot be read'), msg: LOST }));
   await writeFile(file, `${redis.url.replace('//', '//store:secret@')}/2`);
   await isConnected();
@@ -151,7 +151,7 @@ it('each connection reads the URL again, from a file that may be missing meanwhi
 
 it('stops, also while it waits for the first response or loads the client', async () => {
   redis.respond = () => undefined;
-  counters.start();
+  void counters.start();
   await waitFor(() => expect(redis.sockets.size).toBe(1));
   counters.stop();
   await waitFor(() => expect(redis.sockets.size).toBe(0));

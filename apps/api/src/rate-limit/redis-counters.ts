@@ -47,8 +47,26 @@ export class RedisCounters {
   }
 
   /** Connects in the background, and again after each failure, until `stop`. */
-  start(): void {
-    void this.keepConnected();
+  async start(): Promise<void> {
+    const { signal } = this.stopping;
+    let isLost = false;
+    for (let isStopped = false; !isStopped;) {
+      try {
+        const { ended, probe } = await this.connect();
+        if (isLost) this.logger?.info('reconnected to Redis; counting the requests of all processes');
+        isLost = false;
+        for (;;) {
+          await Promise.race([ended, sleep(PROBE_INTERVAL_MS, undefined, { signal, ref: false })]);
+          await probe();
+        }
+      } catch (error) {
+        const { code, message } = error as { readonly code?: string | number; readonly message: string };
+        const reason = String(code ?? message).slice(0, MAX_REASON_LENGTH);
+        if (!isLost && !signal.aborted) this.logger?.warn({ reason }, 'Redis cannot be used; counting only the requests of this process');
+        isLost = true;
+      }
+      isStopped = await sleep(RECONNECT_DELAY_MS, false, { signal, ref: false }).catch(() => true);
+    }
   }
 
   stop(): void {
@@ -110,28 +128,6 @@ export class RedisCounters {
     }
     this.redis = new RateLimiterRedis({ ...options, insuranceLimiter: this.memory });
     return { ended, probe };
-  }
-
-  private async keepConnected(): Promise<void> {
-    const { signal } = this.stopping;
-    let isLost = false;
-    for (let isStopped = false; !isStopped;) {
-      try {
-        const { ended, probe } = await this.connect();
-        if (isLost) this.logger?.info('reconnected to Redis; counting the requests of all processes');
-        isLost = false;
-        for (;;) {
-          await Promise.race([ended, sleep(PROBE_INTERVAL_MS, undefined, { signal, ref: false })]);
-          await probe();
-        }
-      } catch (error) {
-        const { code, message } = error as { readonly code?: string | number; readonly message: string };
-        const reason = String(code ?? message).slice(0, MAX_REASON_LENGTH);
-        if (!isLost && !signal.aborted) this.logger?.warn({ reason }, 'Redis cannot be used; counting only the requests of this process');
-        isLost = true;
-      }
-      isStopped = await sleep(RECONNECT_DELAY_MS, false, { signal, ref: false }).catch(() => true);
-    }
   }
 }
 

@@ -3,8 +3,8 @@ import { isReadItemError } from '../connection/error-meaning.js';
 import { retryRead } from '../connection/retry.js';
 import type { Executor } from '../connection/statement.js';
 import { Batcher, type BatchSlots } from '../statements/batcher.js';
-import { type ListOrder, listStatement, type PageText } from '../statements/list-statement.js';
-import { arraysOf, checkedValue, elementOf, type PreparedStatement, type Value, type Values } from '../statements/prepared-statement.js';
+import { type ListOrder, listStatement } from '../statements/list-statement.js';
+import { arraysOf, checkedValue, elementOf, type Value, type Values } from '../statements/prepared-statement.js';
 import type { Sharding } from '../statements/sharding.js';
 import type { Column, Table } from '../statements/table.js';
 
@@ -65,27 +65,24 @@ export class BatchedLists<Item> {
   }
 
   private addPages(shape: string, filter: Filter, order?: Omit<ListOrder, 'column'> & { readonly by: string }): Pages<Item> {
-    const { table, sharding, slots } = this.options;
+    const { table, sharding, executor, slots } = this.options;
     const filters = table.columns.filter(({ property }) => filter[property] !== undefined);
     const list = { filters, order: order && { ...order, column: orderColumn(table, order.by, filters) } };
     const statement = listStatement(table, list, sharding);
+    const members = [table.id, ...table.columns].map(({ property }) => property);
+    const parse = table.parse as (text: string) => Item[];
     const pages: Pages<Item> = new Batcher({
       maxSize: MAX_PAGES,
       maxWaiting: MAX_WAITING_PAGES,
       slots,
       isItemError: isReadItemError,
-      run: (requested: readonly Values[]) => this.run(statement, requested),
+      run: async (requested: readonly Values[]) => {
+        const texts = await sharding.runPages((batch) => retryRead(() => statement.run(executor, arraysOf(batch))), requested);
+        return texts.map(({ items, next }) => new JsonPage<Item>(new JsonText(items), next, parse, members));
+      },
     });
     this.pages.set(shape, pages);
     return pages;
-  }
-
-  private async run(statement: PreparedStatement<PageText>, pages: readonly Values[]): Promise<JsonPage<Item>[]> {
-    const { table, executor, sharding } = this.options;
-    const members = [table.id, ...table.columns].map(({ property }) => property);
-    const texts = await sharding.runPages((batch) => retryRead(() => statement.run(executor, arraysOf(batch))), pages);
-    const parse = table.parse as (text: string) => Item[];
-    return texts.map(({ items, next }) => new JsonPage<Item>(new JsonText(items), next, parse, members));
   }
 }
 

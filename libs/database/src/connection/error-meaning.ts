@@ -81,10 +81,7 @@ export const CONNECTION_LOST = '08006';
 const LOST_STATEMENT = '26000';
 export const TIMED_OUT = 'ETIMEDOUT';
 
-/**
- * Codes, or classes of SQLSTATEs (their first two characters), with their traits. An error without an entry is a bug.
- * https://www.postgresql.org/docs/current/errcodes-appendix.html
- */
+/** Codes, or classes of SQLSTATEs. Of what is missing, each is a bug. https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const ERROR_TABLE: readonly (readonly [codes: readonly string[], ...traits: Trait[]])[] = [
   // Connection exception (PgBouncer reports most of its errors as 08P01), a rejected login, a database that does not exist.
   [['08', '28', '3D'], 'unavailable'],

@@ -29,11 +29,7 @@ const EARLIER = `
   WHERE (earlier.subscription, earlier.aggregate_type, earlier.aggregate_id) = (event.subscription, event.aggregate_type, event.aggregate_id)
     AND earlier.position < event.position`;
 
-/**
- * Returns the first events that may be handled, in order. An event waits while an earlier one of its aggregate waits for its next attempt,
- * or has a type that only another release handles.
- * @param types the types that this release handles
- */
+/** Returns the first events of these types, in order. One waits behind others of its aggregate that are not due, or of other types. */
 export function pendingEvents(dataSource: DataSource, subscription: string, types: readonly string[]): Promise<StoredEvent[]> {
   return dataSource.query<StoredEvent[]>(
     `SELECT subscription, position, aggregate_type AS "aggregateType", aggregate_id AS "aggregateId", type, payload::text, attempts,

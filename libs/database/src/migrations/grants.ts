@@ -2,12 +2,6 @@ import { escapeIdentifier, escapeLiteral } from 'pg';
 import { MIGRATIONS_TABLE } from '../database.js';
 import type { Persistence, Privileges } from '../persistence.js';
 
-/** Ensures that type names refer to PostgreSQL's types, whatever the session's `search_path` is. */
-const NO_SEARCH_PATH = "SET LOCAL search_path = ''";
-
-/** Two transactions cannot grant privileges on one table at once. The key of the advisory lock is arbitrary but must be unique. */
-const ONE_AT_A_TIME = 'SELECT pg_advisory_xact_lock(7302947561038215)';
-
 export type RolePurpose = keyof Privileges;
 
 /**
@@ -31,8 +25,10 @@ export function grantStatements(persistence: readonly Persistence[], purpose: Ro
   const checks = [`SET LOCAL animal_store.role = ${escapeLiteral(role)}`, rejectOwners(persistence.map(({ schema }) => schema))];
   return [
     'BEGIN',
-    NO_SEARCH_PATH,
-    ONE_AT_A_TIME,
+    // So that type names refer to PostgreSQL's types.
+    "SET LOCAL search_path = ''",
+    // Two transactions cannot grant privileges on one table at once. The key is arbitrary but must be unique.
+    'SELECT pg_advisory_xact_lock(7302947561038215)',
     ...checks,
     `REVOKE ALL ON ${MIGRATIONS_TABLE} FROM ${to}`,
     ...general,

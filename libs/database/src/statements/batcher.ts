@@ -69,7 +69,10 @@ export class Batcher<Item, Result> {
 
   /** Runs the waiting calls. Must be called in a slot. */
   private begin(): void {
-    const calls = this.take();
+    const { waiting } = this;
+    const { maxSize } = this.options;
+    const calls = [...waiting.values()].slice(0, maxSize);
+    this.waiting = new Map(waiting.size > maxSize ? [...waiting].slice(maxSize) : []);
     this.blocking = calls;
     let hasStalled = false;
     const unblock = () => {
@@ -91,13 +94,6 @@ export class Batcher<Item, Result> {
       // The event loop first reads all requests that have arrived, so that the batch includes them.
       setImmediate(() => this.start());
     });
-  }
-
-  private take(): Call<Item, Result>[] {
-    const { waiting } = this;
-    const { maxSize } = this.options;
-    this.waiting = new Map(waiting.size > maxSize ? [...waiting].slice(maxSize) : []);
-    return [...waiting.values()].slice(0, maxSize);
   }
 
   /** Settles each call. Never rejects. */

@@ -104,9 +104,8 @@ export class PreparedExecution<Row, RowColumns extends Columns> implements Submi
   }
 
   handleReadyForQuery(): void {
-    const { rows, failure } = this;
-    if (failure === undefined) this.callback(null, rows);
-    else this.callback(failure);
+    if (this.failure === undefined) this.callback(null, this.rows);
+    else this.callback(this.failure);
   }
 
   handleError(error: unknown, connection: SubmitConnection): void {

@@ -156,11 +156,7 @@ function columnOf(column: ColumnMetadata, { name: entity, dataSource }: EntityMe
 
 const WORD = /"(?:[^"]|"")+"|\w+/g;
 
-/**
- * Returns the columns of the unique and exclusion constraints that an entity declares (`@Unique`, `@Index` with `unique`, or `@Exclusion`), in
- * their order, then the identifier. Returns undefined without such a constraint, or if one is deferrable: INSERT … ON CONFLICT supports only
- * immediate ones.
- */
+/** Returns the columns of all constraints that are unique or exclusions, then `id`; undefined if ON CONFLICT does not support them. */
 export function uniqueColumnsOf({ uniques, indices, exclusions }: EntityMetadata, table: Table): readonly Column[] | undefined {
   const indexes = indices.filter(({ isUnique }) => isUnique);
   const constraints = [...uniques, ...exclusions];
