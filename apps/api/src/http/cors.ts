@@ -19,8 +19,6 @@ const EXPOSED_HEADERS = [
   'X-Request-Id',
 ];
 
-const PREFLIGHT_LIFETIME_SECONDS = '600';
-
 /** Adds the headers that let scripts of the allowed origins read every response. */
 export function allowOrigins(fastify: FastifyInstance, origins: readonly string[]): void {
   const exposed = EXPOSED_HEADERS.join(', ');
@@ -38,7 +36,8 @@ export function preflightHeaders(origins: readonly string[], request: IncomingHt
   if (origin === undefined || method === undefined || !origins.includes(origin)) return {};
   return {
     'access-control-allow-methods': methods,
-    'access-control-max-age': PREFLIGHT_LIFETIME_SECONDS,
+    // In seconds.
+    'access-control-max-age': '600',
     ...(requested !== undefined && { 'access-control-allow-headers': requested }),
   };
 }

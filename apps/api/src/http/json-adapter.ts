@@ -43,7 +43,12 @@ export class JsonAdapter extends FastifyAdapter {
       const stream = body instanceof StreamableFile ? body.getStream() : body;
       if (ArrayBuffer.isView(stream)) this.hold(stream.byteLength, response);
       else if (stream instanceof Readable) this.hold(stream.readableLength, response);
-      if (stream instanceof Stream) this.logErrors(stream, response);
+      if (stream instanceof Stream)
+        stream.on('error', (err) => {
+          // Fastify then only closes the connection. Before the headers are sent, there is an error response.
+          if (response.raw.headersSent)
+            this.log.error({ requestId: response.request.id, err }, 'the response could not be sent completely');
+        });
       return super.reply(response, body, statusCode);
     }
     if (statusCode !== undefined) response.code(statusCode);
@@ -58,13 +63,6 @@ export class JsonAdapter extends FastifyAdapter {
     if (bytes > 0 && this.unreadBytes > 0 && this.unreadBytes + bytes > MAX_UNREAD_BYTES) throw new DomainError(SERVICE_UNAVAILABLE);
     this.unreadBytes += bytes;
     raw.on('close', () => (this.unreadBytes -= bytes));
-  }
-
-  /** Logs an error after which the response is incomplete. Fastify only closes the connection. Before the headers are sent, there is an error response. */
-  private logErrors(stream: Stream, { raw, request }: FastifyReply): void {
-    stream.on('error', (err) => {
-      if (raw.headersSent) this.log.error({ requestId: request.id, err }, 'the response could not be sent completely');
-    });
   }
 }
 

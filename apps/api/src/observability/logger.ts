@@ -25,7 +25,8 @@ export function createLogger(level: string, destination = level === 'silent' ? N
   const options: LoggerOptions = {
     level,
     serializers: { err: describeError },
-    formatters: { log: describeErrors },
+    // Pino has serializers only for fields whose name it knows.
+    formatters: { log: (fields) => Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, describeError(value)])) },
     mixin: () => ({ requestId: requestIds.getStore() }),
     hooks: { streamWrite: redactKeys },
   };
@@ -45,11 +46,6 @@ function readableOutput(): DestinationStream | undefined {
 
 /** Of one line: the error, its causes, and the errors of an AggregateError. */
 const MAX_ERRORS = 10;
-
-/** Replaces each error among the fields. Pino has serializers only for fields whose name it knows. */
-function describeErrors(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, describeError(value)]));
-}
 
 /** Returns the members of an error to log, without parameters of statements and the row that PostgreSQL reports. Never throws. */
 function describeError(error: unknown): unknown {

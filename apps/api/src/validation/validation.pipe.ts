@@ -133,10 +133,7 @@ export function prefersStrictHandling(field: string): boolean {
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'QUERY']);
 
-/**
- * Rejects changes with a precondition that the operation does not evaluate: it must not be performed if the condition is false
- * (RFC 9110, section 13.1). `If-Match: *` is only false for a POST, whose result does not exist yet. There are no modification dates, so conditions on them are ignored.
- */
+/** Rejects changes whose precondition is not evaluated (RFC 9110, section 13.1). `If-Match: *` is only false for a POST, which creates. */
 @Injectable()
 export class PreconditionGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {

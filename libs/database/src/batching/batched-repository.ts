@@ -105,9 +105,8 @@ export class BatchedRepository<Entity extends EntityWithId> {
   }
 
   /**
-   * Inserts a row, and resolves with what was stored, after the commit. With a key, inserts the row and the key in one transaction: if the key
-   * exists, resolves with the row of the first call, also for concurrent calls in other processes. A row that violates a constraint fails without
-   * affecting others.
+   * Inserts a row, and resolves with what was stored, after the commit. With a key, inserts both in one transaction; if the key exists,
+   * resolves with the row of the first call, also of another process. A row that violates a constraint fails without affecting others.
    * @param request the values that the client has sent, without those that differ for each call, such as the time
    * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used for a request with other values
    */

@@ -10,8 +10,6 @@ import { exactTypes } from './value-types.js';
 export const RESPONSE_MS = 5_000;
 /** Default maximum time to connect: libpq's, if it is set. */
 export const CONNECT_MS = Number(process.env['PGCONNECT_TIMEOUT']) * 1_000 || RESPONSE_MS;
-/** Firewalls forget connections that are idle for minutes. */
-const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 /** PostgreSQL's `scram_iterations` has no upper limit. This many take about two seconds. */
 const MAX_SCRAM_ITERATIONS = 4_000_000;
 /** The texts of `pg` for an authentication method that it does not support. */
@@ -49,7 +47,8 @@ export class DatabaseClient extends BaseClient {
     super({
       ...{ fallback_application_name: application_name, ...target, types: exactTypes, scramMaxIterations: MAX_SCRAM_ITERATIONS },
       connectionTimeoutMillis: Math.min(connectionTimeoutMillis, target.connectTimeoutMs ?? Infinity),
-      connection: new GuardedConnection({ ...KEEP_ALIVE, ssl: target.ssl }),
+      // Firewalls forget connections that are idle for minutes.
+      connection: new GuardedConnection({ keepAlive: true, keepAliveInitialDelayMillis: 10_000, ssl: target.ssl }),
     } as ClientConfig);
     // Errors during a query reject it. Without this listener, an error between queries, or after the login but before the pool adds
     // its listener, would crash the process.

@@ -44,8 +44,7 @@ export function isReadItemError(error: unknown): boolean {
 
 /** Whether the session does not have the prepared statement, or has a plan that no longer fits its tables. The statement had no effect. */
 export function isStatementLost(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === LOST_STATEMENT || code === '42P05';
+  return [LOST_STATEMENT, '42P05'].includes(codeOf(error) ?? '');
 }
 
 /** Whether the statement failed, but its session can execute others. */

@@ -32,10 +32,9 @@ export function startupSettings({ statementTimeoutMs }: SessionOptions): Record<
 }
 
 /**
- * Checks that a new session has the settings. A pooler may open its sessions without the start-up parameters. Of `synchronous_commit`, only `off`
- * is changed, because other values are the operator's choice. The sessions of a pooler stay unchanged.
+ * Checks that a new session has the settings, which a pooler may have left out. Of `synchronous_commit`, only `off` is changed, and not in a
+ * pooler's session: other values are the operator's choice. @throws Error with the statements to run
  * @param processId as reported at the login: a pooler reports its own
- * @throws Error with the statements to run
  */
 export async function checkSession(client: Client, processId: number | null, options: SessionOptions): Promise<void> {
   const required: Readonly<Record<string, string>> = { ...startupSettings(options), ...CHECKED };

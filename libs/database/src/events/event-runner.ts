@@ -73,7 +73,11 @@ export class EventRunner {
       for (const [name, handles] of handlesByName) pauseMs = Math.min(pauseMs, await this.serve(name, handles));
       return pauseMs;
     };
-    this.loops = Promise.all([serveAll, () => this.reportStatus()].map((work) => repeat(this.stopping.signal, () => this.runIfOpen(work))));
+    const reportStatus = async () => {
+      this.observer.status(await eventStatus(this.database));
+      return STATUS_INTERVAL_MS;
+    };
+    this.loops = Promise.all([serveAll, reportStatus].map((work) => repeat(this.stopping.signal, () => this.runIfOpen(work))));
   }
 
   /** Resolves after the running transaction. */
@@ -90,11 +94,6 @@ export class EventRunner {
       this.observer.interrupted(error);
     }
     return this.options.pollMs;
-  }
-
-  private async reportStatus(): Promise<number> {
-    this.observer.status(await eventStatus(this.database));
-    return STATUS_INTERVAL_MS;
   }
 
   /** Handles the first events of a subscription. After one that fails, the later events of its aggregate wait. */

@@ -18,8 +18,6 @@ export interface StoredEvent {
 const WINDOW_SIZE = 100;
 const MAX_DESCRIPTION_LENGTH = 1_000;
 const MAX_RETRY_MS = 60_000;
-/** The reason why an event is parked that has not failed. */
-const BEHIND_PARKED = 'An earlier event of the aggregate is parked.';
 /** True also if the clock of the server was set back. */
 const isDue = (table: string) =>
   `(${table}.next_attempt_at <= now() OR ${table}.next_attempt_at > now() + interval '${String(MAX_RETRY_MS + 1_000)} ms')`;
@@ -88,10 +86,10 @@ export async function park(dataSource: DataSource, { position }: StoredEvent, at
 /** Parks an event behind a parked one, whose lock prevents that it is retried meanwhile. */
 export async function parkBehind(dataSource: DataSource, { position }: StoredEvent): Promise<void> {
   await dataSource.query(
-    `UPDATE events.deliveries AS event SET parked_at = now(), error = $2
+    `UPDATE events.deliveries AS event SET parked_at = now(), error = 'An earlier event of the aggregate is parked.'
      WHERE event.position = $1 AND parked_at IS NULL
        AND EXISTS (SELECT FROM (SELECT ${EARLIER} AND earlier.parked_at IS NOT NULL ORDER BY position LIMIT 1 FOR UPDATE SKIP LOCKED) AS head)`,
-    [position, BEHIND_PARKED],
+    [position],
   );
 }
 

@@ -43,8 +43,8 @@ export async function jobState({ pool }: Database, { name, every }: Job): Promis
 }
 
 /**
- * Runs `work` if the job is due and no other process runs it, and returns whether it did. A transaction-level lock also works through a
- * pooler. Its transaction writes nothing and is READ COMMITTED, so it holds neither a snapshot nor a transaction id, and vacuum continues.
+ * Runs `work` if the job is due and no other process runs it, and returns whether it did. A transaction-level lock also works through
+ * a pooler. Its transaction is READ COMMITTED and writes nothing, so vacuum continues.
  * @param work Returns whether it succeeded.
  */
 export async function runJob({ pool, settings }: Database, { name, every }: Job, work: () => Promise<boolean>): Promise<boolean> {

@@ -5,9 +5,8 @@ import type { Persistence, Privileges } from '../persistence.js';
 export type RolePurpose = keyof Privileges;
 
 /**
- * Returns the statements that grant a role the privileges of its purpose, and revoke all others in the schemas of all contexts. Run them
- * again after a migration to include new tables. They form one transaction, so a running service does not lose privileges in between.
- * They fail for owners, superusers, members of these, roles of PostgreSQL, and names that are not a role, such as PUBLIC.
+ * Returns a transaction that grants a role the privileges of its purpose, and revokes all others in the schemas of all contexts. Run it again
+ * after a migration. It fails for owners, superusers, members of these, roles of PostgreSQL, and names that are not a role, such as PUBLIC.
  */
 export function grantStatements(persistence: readonly Persistence[], purpose: RolePurpose, role: string): string[] {
   const to = escapeIdentifier(role);

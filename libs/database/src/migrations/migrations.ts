@@ -37,8 +37,8 @@ export interface MigrateOptions {
 }
 
 /**
- * Applies pending migrations and returns their names. Concurrent processes run one after the other. If `citus` is on, also distributes
- * the tables that are not distributed yet. Each migration is a transaction, so those before a failed one stay applied.
+ * Applies pending migrations, returns their names, and distributes tables if `citus` is on. Concurrent processes run one after the other.
+ * Each migration is a transaction, so those before a failed one stay applied.
  * @throws MigrationError with the statement that failed, or if another process migrates for too long
  */
 export async function migrateUp(database: Database, options: MigrateOptions = {}): Promise<string[]> {

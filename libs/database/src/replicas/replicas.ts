@@ -76,12 +76,12 @@ export class Replicas implements Executor {
 
   /** Starts probing the replicas. A replica is used only after a successful probe. */
   start(): void {
-    const probe = async (replica: Replica) => {
-      // While the primary is unavailable, replicas keep their state.
-      await this.run(replica, () => Promise.resolve()).catch(() => undefined);
-      return PROBE_INTERVAL_MS;
-    };
-    for (const replica of this.replicas) void repeat(this.stopping.signal, () => probe(replica));
+    for (const replica of this.replicas)
+      void repeat(this.stopping.signal, async () => {
+        // While the primary is unavailable, replicas keep their state.
+        await this.run(replica, () => Promise.resolve()).catch(() => undefined);
+        return PROBE_INTERVAL_MS;
+      });
   }
 
   async close(): Promise<void> {

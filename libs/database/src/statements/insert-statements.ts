@@ -13,9 +13,8 @@ export type KeyTable = Readonly<Record<'name' | 'rowId', string>>;
 export const STORED = '';
 
 /**
- * Parameters: all columns except the identifier, or arrays of them. Inserts rows without keys, events and unique values, at half the cost
- * of `insertStatement`, and returns them in the order of the arrays: PostgreSQL returns each row when it has inserted it. It executes `one`,
- * for a row that does not share its statement, faster than `many`.
+ * Parameters: all columns except the identifier, or arrays of them. Inserts rows without keys, events and unique values, for half of the price
+ * of `insertStatement`, and returns them in the order of the arrays. PostgreSQL executes `one`, for a row that is alone, faster than `many`.
  */
 export function simpleInsertStatements({ label, name, id, columns, toRow }: Table, { setsLockTimeout }: Sharding) {
   const types = columns.map(({ type }) => type);

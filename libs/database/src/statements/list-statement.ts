@@ -33,9 +33,8 @@ const CLOSE = '}';
 const BETWEEN = `${CLOSE},${OPEN}`;
 
 /**
- * Parameters: for each page, the values of the filters, the place of its first row, and its size. The place is the lowest identifier; with
- * an order, it is the value and the identifier of `after`, or the value of the bound, and then the value of the end. Returns one row per
- * page, in the order of the pages.
+ * Parameters: for each page, the values of the filters, the place of its first row, and its size. The place is the lowest identifier, or with
+ * an order the value and identifier of `after` or the bound, then the end of the range. Returns one row per page, in the order of the pages.
  */
 export function listStatement(table: Table, shape: ListShape, sharding: Sharding): PreparedStatement<PageText> {
   const { order } = shape;

@@ -43,11 +43,10 @@ export const SETS_LOCK_TIMEOUT = `(SELECT set_config('lock_timeout', '${String(L
 
 const ONE_SERVER: Sharding = {
   ids: '(SELECT $1::bigint[])::bigint[]',
-  // Prevents a plan that scans the whole table.
+  // OFFSET 0 prevents a plan that scans the whole table, here and in `unlessRecorded`.
   endOfLookup: ' OFFSET 0',
   insertsOne: true,
   setsLockTimeout: SETS_LOCK_TIMEOUT,
-  // OFFSET 0 prevents a plan that scans the whole table.
   unlessRecorded: ({ name }) => ` AND NOT EXISTS (SELECT FROM ${name} WHERE client_id = input_client AND key = input_key OFFSET 0)`,
   tableOf: (name) => name,
   pages(types) {

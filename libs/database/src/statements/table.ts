@@ -130,10 +130,9 @@ export function names(columns: readonly Pick<Column, 'name'>[]): string {
 function columnOf(column: ColumnMetadata, { name: entity, dataSource }: EntityMetadata): Column {
   const type = dataSource.driver.normalizeType(column);
   const columnType = TYPES[type];
+  const hint = type === 'numeric' ? '; store money as a bigint of its smallest unit' : '';
   if (!columnType || column.isArray)
-    throw new Error(
-      `${entity}.${column.propertyName}: BatchedRepository does not support columns of type ${type}${type === 'numeric' ? '; store money as a bigint of its smallest unit' : ''}.`,
-    );
+    throw new Error(`${entity}.${column.propertyName}: BatchedRepository does not support columns of type ${type}${hint}.`);
   // A Date has milliseconds. A column with microseconds would never equal the value that was read from it.
   if (type === 'timestamp with time zone' && column.precision !== 3)
     throw new Error(`${entity}.${column.propertyName} must have \`precision: 3\`, and the type timestamptz(3) in its migration.`);
