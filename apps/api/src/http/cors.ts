@@ -36,7 +36,6 @@ export function preflightHeaders(origins: readonly string[], request: IncomingHt
   if (origin === undefined || method === undefined || !origins.includes(origin)) return {};
   return {
     'access-control-allow-methods': methods,
-    // In seconds.
     'access-control-max-age': '600',
     ...(requested !== undefined && { 'access-control-allow-headers': requested }),
   };

@@ -7,11 +7,8 @@ import { createNodeServer } from './connection.js';
 const guide = readFileSync(new URL('../../../../docs/guides/limits.md', import.meta.url), 'utf8');
 const config = readConfig({ DATABASE_URL: 'postgres://unused' });
 const { rateLimit, maxInFlight, maxConnections } = config;
-const { headersTimeout, requestTimeout, keepAliveTimeout } = createNodeServer(
-  () => undefined,
-  config,
-  () => undefined,
-);
+const ignore = () => undefined;
+const { headersTimeout, requestTimeout, keepAliveTimeout } = createNodeServer(ignore, config, ignore);
 const text = (value: number) => value.toLocaleString('en');
 
 it.each([

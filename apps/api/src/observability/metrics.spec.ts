@@ -4,7 +4,7 @@ import { createLogger, requestIds } from './logger.js';
 import { Metrics } from './metrics.js';
 import { startObservability } from './observability.js';
 import { observeResponses } from './request-hooks.js';
-import { type CountShed, shedCounter } from './shed-requests.js';
+import { shedCounter } from './shed-requests.js';
 
 let metrics: Metrics;
 
@@ -87,15 +87,14 @@ it('counts dropped log lines without adding them again at each scrape', async ()
 });
 
 let lines: string[];
-let countShed: CountShed;
 
 beforeEach(() => {
   lines = [];
-  countShed = shedCounter(metrics, createLogger('info', { write: (line: string) => void lines.push(line) }));
 });
 afterEach(() => void jest.restoreAllMocks());
 
 it('logs each reason once in 10 s, and counts every request', async () => {
+  const countShed = shedCounter(metrics, createLogger('info', { write: (line: string) => void lines.push(line) }));
   const now = jest.spyOn(performance, 'now');
   for (const ms of [0, 9_999, 10_000]) {
     now.mockReturnValue(ms);
