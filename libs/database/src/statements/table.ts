@@ -155,7 +155,7 @@ function columnOf(column: ColumnMetadata, { name: entity, dataSource }: EntityMe
 
 const WORD = /"(?:[^"]|"")+"|\w+/g;
 
-/** Returns the columns of all constraints that are unique or exclusions, then `id`; undefined if ON CONFLICT does not support them. */
+/** Returns the columns of unique and exclusion constraints, then `id`; undefined if there are none, or ON CONFLICT lacks support. */
 export function uniqueColumnsOf({ uniques, indices, exclusions }: EntityMetadata, table: Table): readonly Column[] | undefined {
   const indexes = indices.filter(({ isUnique }) => isUnique);
   const constraints = [...uniques, ...exclusions];
