@@ -17,6 +17,7 @@ import {
   ManyToOne,
   PrimaryColumn,
   PrimaryGeneratedColumn,
+  RelationId,
   TableInheritance,
   Tree,
   Unique,
@@ -150,20 +151,10 @@ const VALUES: [string, new () => object][] = [
   ['columns that are not inserted or selected', entityWith(Column('text', { select: false, nullable: true }))],
   ['defaults', entityWith(Column('integer', { default: 0 }))],
   ['columns that are not inserted or selected', entityWith(VirtualColumn({ type: 'text', query: (alias) => `SELECT ${alias}.id` }))],
-  [
-    'relations without a column of their own',
-    entityWith(
-      ManyToOne(() => OrderLineEntity),
-      JoinColumn(),
-    ),
-  ],
-  [
-    'eager relations',
-    entityWith(
-      ManyToOne(() => OrderLineEntity, { eager: true }),
-      JoinColumn(),
-    ),
-  ],
+  ['relations without a column of their own', entityWith(ManyToOne('OrderLineEntity'), JoinColumn())],
+  ['eager or lazy relations', entityWith(ManyToOne('OrderLineEntity', { eager: true }), JoinColumn())],
+  ['eager or lazy relations', entityWith(ManyToMany('OrderLineEntity', { lazy: true }), JoinTable())],
+  ['identifiers of relations', entityWith(RelationId('line'), (target) => ManyToOne('OrderLineEntity')(target, 'line'))],
   ['relations that are stored with it', entityWith(ManyToMany(() => OrderLineEntity, { cascade: ['insert'] }))],
   ['relations that are stored with it', entityWith(ManyToMany('OrderLineEntity'), JoinTable())],
   ['listeners', entityWith(BeforeInsert())],
@@ -174,6 +165,8 @@ const VALUES: [string, new () => object][] = [
   ['columns of type jsonb', entityWith(Column('jsonb'))],
   ['columns of type bytea', entityWith(Column('bytea'))],
   ['columns of type timestamp without time zone', entityWith(Column('timestamp'))],
+  ['lists and objects as text', entityWith(Column('simple-array'))],
+  ['lists and objects as text', entityWith(Column('simple-json'))],
   ['columns of type text', entityWith(Column('text', { array: true }))],
 ];
 const TimeEntity = entityWith(Column('timestamptz'));

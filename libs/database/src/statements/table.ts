@@ -94,7 +94,9 @@ type ColumnMetadata = EntityMetadata['columns'][number];
 
 /** What TypeORM's own repository honours, and BatchedRepository does not, with the properties that have it. */
 const UNSUPPORTED: Readonly<Record<string, (metadata: EntityMetadata) => readonly (string | undefined)[]>> = {
-  'eager relations': ({ eagerRelations }) => eagerRelations.map(({ propertyPath }) => propertyPath),
+  'eager or lazy relations': ({ relations }) =>
+    relations.filter(({ isEager, isLazy }) => isEager || isLazy).map(({ propertyPath }) => propertyPath),
+  'identifiers of relations': ({ relationIds }) => relationIds.map(({ propertyName }) => propertyName),
   'relations that are stored with it': ({ relations }) =>
     relations.filter((one) => one.isCascadeInsert || one.isCascadeUpdate || one.isManyToManyOwner).map(({ propertyPath }) => propertyPath),
   'soft deletion': columnsWith((column) => column.isDeleteDate),
@@ -105,6 +107,7 @@ const UNSUPPORTED: Readonly<Record<string, (metadata: EntityMetadata) => readonl
   'generated values': columnsWith((column) => column.isGenerated && !column.isPrimary),
   'values that TypeORM sets': columnsWith(({ isVersion, isCreateDate, isUpdateDate }) => isVersion || isCreateDate || isUpdateDate),
   'columns that are not inserted or selected': columnsWith((column) => !column.isInsert || !column.isSelect),
+  'lists and objects as text': columnsWith(({ type }) => type === 'simple-array' || type === 'simple-json'),
   defaults: columnsWith((column) => column.default !== undefined),
   'relations without a column of their own': columnsWith((column) => column.isVirtual),
   trees: ({ treeType }) => (treeType ? [treeType] : []),
