@@ -195,6 +195,7 @@ describe('a client', () => {
     ['in any language', message('E', Buffer.from('SFATAL\0C57P05\0Mterminando\0\0')), { code: '57P05', message: 'terminando' }],
     ['with an error without a code', message('E', Buffer.from('SFATAL\0\0')), {}],
     ['with a message that ends too early', message('T', Buffer.from([0, 1])), { code: '08006' }],
+    ['with a message of the login', message('R', Buffer.from([0, 0, 0, 11])), { code: '08006' }],
     ['with an unknown message', message('?', Buffer.alloc(0)), { message: 'received invalid response: 3f' }],
   ])('rejects a statement with the error of a server that ends the session, %s', async (_how, bytes, expected) => {
     const server = await start({ ignores: /pick/ });

@@ -1,7 +1,7 @@
 import { setDefaultAutoSelectFamilyAttemptTimeout, type Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
 import { type DatabaseTarget, parseDatabaseUrl, readSecret, type SecretUrl } from './database-url.js';
-import { CANNOT_CONNECT, isDatabaseUnavailable, TIMED_OUT } from './error-meaning.js';
+import { CANNOT_CONNECT, CONNECTION_LOST, isDatabaseUnavailable, TIMED_OUT } from './error-meaning.js';
 import { type ClientInternals, GuardedConnection } from './pg-internals.js';
 import { checkSession, type SessionOptions, startupSettings } from './session-settings.js';
 import { exactTypes } from './value-types.js';
@@ -68,6 +68,8 @@ export class DatabaseClient extends BaseClient {
     try {
       if (this.urlError !== undefined) throw this.urlError;
       await super.connect();
+      // For example, `pg` cannot handle a message of the login after the login.
+      this.connection.prependListener('error', (error: { code?: string }) => (error.code ??= CONNECTION_LOST));
       this.limitQueryTime();
       await checkSession(this, this.processID, this.config);
       return this;

@@ -31,7 +31,7 @@ function matching(predicate: (error: unknown) => boolean): string {
 describe('of the SQLSTATEs of the installed PostgreSQL', () => {
   it('these mean an unavailable database', () => {
     expect(matching(isDatabaseUnavailable)).toBe(
-      '08* 25006 25P03 25P04 26* 28* 3D* 3F* 40* 42501 42703 42883 42P01 42P05 42P10 53* 55* 57* 58*',
+      '08* 25006 25P03 25P04 26* 28* 3D* 3F* 40* 42501 42703 42804 42883 42P01 42P05 42P10 53* 55* 57* 58*',
     );
   });
 
