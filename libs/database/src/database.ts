@@ -38,10 +38,7 @@ export interface DatabaseOptions extends Deployment {
   readonly interceptor?: StatementInterceptor | undefined;
 }
 
-/**
- * A PostgreSQL database: a TypeORM DataSource with its pool, its replicas, and the settings that repositories, migrations, jobs and events
- * read. A service calls `open()` and `close()`; a command `connect()` or `initialize()`, and `destroy()`.
- */
+/** A DataSource with its pool and replicas. A service calls `open` and `close`; a command `connect` or `initialize`, and `destroy`. */
 export class Database extends DataSource {
   /** Undefined without `replicaUrls`. */
   readonly replicas: Replicas | undefined;

@@ -95,8 +95,7 @@ const ERROR_TABLE: readonly (readonly [codes: readonly string[], ...traits: Trai
   [['25P03', '53'], 'unavailable', 'repeatable'],
   // A prepared statement is missing or already exists. `PreparedStatement` has repeated it.
   [[LOST_STATEMENT, '42P05'], 'unavailable', 'usable', 'mistake'],
-  // invalid_schema_name, insufficient_privilege, undefined_column, datatype_mismatch, undefined_function, undefined_table, no index for
-  // ON CONFLICT: a restore, a migration or a GRANT is not finished.
+  // A schema, privilege, column, type, function, table or index is missing or differs: a restore, a migration or a GRANT is not finished.
   [['3F', '42501', '42703', '42804', '42883', '42P01', '42P10'], 'unavailable', 'usable', 'mistake'],
   // Transaction rollback: serialization failure, deadlock. After 40003, the transaction may be committed.
   [['40'], 'unavailable', 'repeatable', 'conflict', 'usable'],

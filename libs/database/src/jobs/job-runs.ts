@@ -43,9 +43,8 @@ export async function jobState({ pool }: Database, { name, every }: Job): Promis
 }
 
 /**
- * Runs `work` if the job is due and no other process runs it, and returns whether it did. A transaction-level lock also works through
- * a pooler. Its transaction is READ COMMITTED and writes nothing, so vacuum continues.
- * @param work Returns whether it succeeded.
+ * Runs `work`, which returns whether it succeeded, if the job is due and no other process runs it. Returns whether it ran. A lock of a
+ * transaction also works through a pooler. The transaction is READ COMMITTED and writes nothing, so vacuum continues.
  */
 export async function runJob({ pool, settings }: Database, { name, every }: Job, work: () => Promise<boolean>): Promise<boolean> {
   return withOwnConnection(settings, 'animal-store job lock', async (client) => {
