@@ -57,6 +57,7 @@ const VIOLATIONS: readonly (readonly [file: string, code: string, message: strin
   ['apps/api/src/http/x.ts', "export const x = (reply: Headers) => reply.removeHeader('Link');\n", 'in lower case'],
   ['libs/pets/domain/src/x.spec.ts', "import { it } from '@jest/globals';\nit.only('x', () => undefined);\n", 'must not be focused'],
   ['apps/cli/src/x.spec.ts', "import { describe } from '@jest/globals';\ndescribe.skip('x', () => undefined);\n", 'must not be focused'],
+  // Planted: a comment turns no rule off.
   ['apps/cli/src/x.ts', '// eslint-disable-next-line no-var\nexport const x = 1;\n', "'noInlineConfig' setting"],
   ['apps/cli/src/x.ts', "import { Server } from 'node:net';\nexport type X = Server;\n", 'only used as types'],
   ['tools/x.mjs', 'x();\n', "'x' is not defined"],

@@ -52,7 +52,7 @@ function labelOf({ label }: Table, { filters, order }: ListShape): string {
   return `list ${label}${by.length === 0 ? '' : ` by ${by.join()}`}${bounds ? ` order ${bounds.join(' ')}` : ''}`;
 }
 
-/** PostgreSQL writes the JSON exactly as clients receive it, in a tenth of the time of parsing and serialising rows in Node.js. */
+/** PostgreSQL writes the JSON as clients receive it, in a tenth of the time of Node.js, but without the first OPEN and the last CLOSE. */
 function listSql(table: Table, shape: ListShape, sharding: Sharding): string {
   const { id, name, columns } = table;
   const { filters, order } = shape;
