@@ -166,7 +166,8 @@ function shedLoad(
 
   server.decorateReply('isInFlight', false);
   server.addHook('preHandler', (request, reply, done) => {
-    const reason = admit(request, reply);
+    // Runs again if a route passes the request to the handler for unknown paths.
+    const reason = reply.isInFlight ? undefined : admit(request, reply);
     if (reason !== undefined) countShed(reason);
     done(reason === undefined ? undefined : new DomainError(SERVICE_UNAVAILABLE));
   });
