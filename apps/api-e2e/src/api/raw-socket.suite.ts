@@ -29,6 +29,9 @@ describe('bytes that are not a valid HTTP request', () => {
     ['a request line without a version', () => `GET ${pets()}\r\n\r\n`],
     ['another protocol', () => message(`GET ${pets()} SIP/2.0`, [host()])],
     ['the preface of HTTP/2', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['a request line of HTTP/2.0', () => message(`GET ${pets()} HTTP/2.0`, [host()])],
+    ['a method of RTSP', () => message(`DESCRIBE ${pets()} RTSP/1.0`, ['Connection: keep-alive'])],
+    ['CONNECT without Host', () => message('CONNECT x:1 HTTP/1.1', [])],
     ['two Hosts', () => get('Host: other.example')],
     ...['x y', 'x/y', 'x?', 'x#', 'user@x', 'x:80:80', 'x:port', '[::1', '::1]', '[::1]x', '[]', 'é', 'x,y', '<x>', 'x"y', 'x\\y'].map(
       (value): [string, () => string] => [

@@ -1,4 +1,4 @@
-import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, METHODS, type RequestListener, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance } from 'fastify';
@@ -21,7 +21,7 @@ declare module 'node:net' {
 declare module 'node:http' {
   interface IncomingMessage {
     /** Why the request could not be read. */
-    failure?: RequestError;
+    failure?: RequestError | undefined;
     /** The target as it was received, if the router cannot parse that. */
     originalUrl?: string;
     /** Sends 100 Continue to a client that waits for it with a large body. */
@@ -114,10 +114,11 @@ export function createNodeServer(serve: RequestListener, options: Config, countS
         request.resume();
         return;
       }
-      const failure = malformationOf(request);
-      if (failure) request.failure = failure;
+      request.failure = malformationOf(request);
+      // Fastify runs no hooks for methods of RTSP.
+      if (!METHODS.includes(request.method ?? '')) request.method = 'GET';
       // The next bytes may not be the beginning of a request.
-      if (failure || (request.headers.upgrade !== undefined && mayHaveDroppedBytes(request))) connection.isEnded = true;
+      if (request.failure || (request.headers.upgrade !== undefined && mayHaveDroppedBytes(request))) connection.isEnded = true;
       connection.begin(request, response);
       serve(request, response);
     },
@@ -172,6 +173,7 @@ export function createNodeServer(serve: RequestListener, options: Config, countS
     request.socket.on('error', () => undefined);
     // For all resources, so that the response lists the methods of the server.
     request.url = '*';
+    request.failure = malformationOf(request);
     serveLast(request);
   });
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
@@ -244,10 +246,10 @@ const HOST = /^(?:\[[\w.~!$&'()*+;=:-]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/;
 const CHUNKED = /^[\s,]*chunked[\s,]*$/i;
 
 /** Returns why a request is malformed that Node's HTTP parser accepts. */
-function malformationOf({ headers, httpVersion, httpVersionMajor }: IncomingMessage): HttpError | undefined {
+function malformationOf({ headers, httpVersion, httpVersionMajor, method = '' }: IncomingMessage): HttpError | undefined {
   const { host, expect, 'transfer-encoding': coding } = headers;
   // A request line without a version is HTTP/0.9. HTTP/1.0 has no transfer codings (RFC 9112, section 6.1).
-  if (httpVersionMajor < 1 || (coding !== undefined && (httpVersion === '1.0' || !CHUNKED.test(coding))))
+  if (httpVersionMajor !== 1 || !METHODS.includes(method) || (coding !== undefined && (httpVersion === '1.0' || !CHUNKED.test(coding))))
     return new HttpError(HTTP_ERRORS.malformedRequest);
   if (host === undefined ? httpVersion === '1.1' : !HOST.test(host))
     return new HttpError(HTTP_ERRORS.malformedRequest, 'The request must have exactly one valid Host header.');
