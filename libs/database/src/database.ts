@@ -144,16 +144,13 @@ export class Database extends DataSource {
 
 /** Returns the migrations of all contexts, ordered by the timestamp of 13 digits at the end of their names. Runs one statement. */
 export async function migrationStatus(database: Database): Promise<{ name: string; applied: boolean }[]> {
-  const applied = await database.pool.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE}`).then(
-    ({ rows }) => rows.map(({ name }) => name),
-    (error: unknown): string[] => {
-      if ((error as { code?: unknown }).code === UNDEFINED_TABLE) return [];
-      throw error;
-    },
-  );
+  const { rows } = await database.pool.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE}`).catch((error: unknown) => {
+    if ((error as { code?: unknown }).code === UNDEFINED_TABLE) return { rows: [] };
+    throw error;
+  });
   const names = database.migrations.map((migration) => migration.name ?? migration.constructor.name);
   names.sort((one, other) => Number(one.slice(-13)) - Number(other.slice(-13)));
-  return names.map((name) => ({ name, applied: applied.includes(name) }));
+  return names.map((name) => ({ name, applied: rows.some((row) => row.name === name) }));
 }
 
 export async function pendingMigrations(database: Database): Promise<string[]> {

@@ -65,11 +65,10 @@ export async function lockAttempt(client: ClientBase, event: StoredEvent, lockMs
   return rows[0]?.transaction;
 }
 
-const END_ATTEMPT = 'DELETE FROM events.deliveries WHERE position = $1 AND pg_current_xact_id()::text = $2';
-
 /** Removes the event in the transaction of the attempt. @throws Error if the handler has ended this transaction */
 export async function endAttempt(client: ClientBase, { position }: StoredEvent, transaction: string): Promise<void> {
-  const { rowCount } = await client.query({ name: 'end attempt', text: END_ATTEMPT, values: [position, transaction] });
+  const text = 'DELETE FROM events.deliveries WHERE position = $1 AND pg_current_xact_id()::text = $2';
+  const { rowCount } = await client.query({ name: 'end attempt', text, values: [position, transaction] });
   if (rowCount === 0) throw new Error('The handler ended its transaction.');
 }
 

@@ -61,8 +61,6 @@ const open = () =>
 const status = async () => (await migrationStatus(dataSource)).map(({ name, applied }) => [name, applied]);
 
 beforeAll(async () => {
-  // TypeORM logs each failure.
-  jest.spyOn(console, 'log').mockImplementation(() => undefined);
   database = await createTestDatabase();
   const name = new URL(database.url).pathname.slice(1);
   for (const timeout of ['statement_timeout', 'idle_in_transaction_session_timeout', 'lock_timeout', 'transaction_timeout'])
@@ -77,7 +75,6 @@ beforeEach(async () => {
   await dataSource.query('DROP SCHEMA IF EXISTS shop CASCADE; DROP TABLE IF EXISTS public.schema_migrations');
 });
 afterAll(async () => {
-  jest.restoreAllMocks();
   await holder.end();
   await dataSource.destroy();
   await database.drop();
@@ -103,10 +100,13 @@ it('each is applied once, however short the timeouts of the database are', async
   expect(settings).toEqual(['5s', '0', '5s'].map((lock_timeout) => ({ lock_timeout })));
 });
 
-it('a failed one is reported with its statement and its error, and those before it stay applied', async () => {
+it('a failed one is reported with its name, its error and its statement, and those before it stay applied', async () => {
   statement = 'SELECT nothing FROM shop.lines';
-  const error = new MigrationError('column "nothing" does not exist\nin the statement SELECT nothing FROM shop.lines');
-  await expect(migrateUp(dataSource)).rejects.toEqual(error);
+  const failure = `Migration "${INDEX}" failed, error: column "nothing" does not exist`;
+  const log = jest.spyOn(console, 'log');
+  await expect(migrateUp(dataSource)).rejects.toEqual(new MigrationError(`${failure}\nin the statement ${statement}`));
+  expect(log).not.toHaveBeenCalled();
+  log.mockRestore();
   expect(await status()).toEqual([
     [CREATE, true],
     [INDEX, false],
@@ -128,7 +128,7 @@ it.each(['42P01', '3F000', '42501', '55000', '23505'])('an error %s of a stateme
 
 it.each(['55P03', '40P01', '57P01'])('an error %s of a statement is one that a repetition may cure', async (code) => {
   statement = `DO $$ BEGIN RAISE 'no' USING ERRCODE = '${code}'; END $$`;
-  await expect(migrateUp(dataSource)).rejects.toMatchObject({ code });
+  await expect(migrateUp(dataSource)).rejects.toMatchObject({ code, message: `Migration "${INDEX}" failed, error: no` });
 });
 
 it('none is reverted', async () => {

@@ -60,13 +60,17 @@ async function applyPending(database: Database): Promise<void> {
   const queryRunner = database.createQueryRunner();
   const executor = new MigrationExecutor(database, queryRunner);
   executor.transaction = 'each';
+  let failure = '';
+  // The message names the migration. TypeORM would write it to stdout.
+  database.logger.logMigration = (message) => (failure = message);
   try {
     // Migrations may take longer than what the role allows.
-    await queryRunner.query(setTimeouts("'0'"));
-    await queryRunner.query(LOCK_TIMEOUT);
+    await queryRunner.query(`${setTimeouts("'0'")}; ${LOCK_TIMEOUT}`);
     await executor.executePendingMigrations();
   } catch (error) {
-    if (!(error instanceof QueryFailedError) || !isMistake(error)) throw error;
+    if (!(error instanceof QueryFailedError)) throw error;
+    Object.assign(error, failure && { message: failure });
+    if (!isMistake(error)) throw error;
     throw new MigrationError(`${error.message}\nin the statement ${error.query}`);
   } finally {
     await queryRunner.query(setTimeouts('reset_val')).catch(() => undefined);
