@@ -138,10 +138,9 @@ const idFor = (given: string | undefined) => requestIdOf({ headers: given === un
 describe('the request id', () => {
   it.each(['a', 'a'.repeat(128), '!~#-_7'])('is that of the caller if it is valid: %s', (given) => expect(idFor(given)).toBe(given));
 
-  it('is generated if that of the caller contains an API key', () => {
-    const given = `a-${generateApiKeySecret('test' as KeyEnvironment)}`;
-    expect(idFor(given)).not.toBe(given);
-  });
+  it.each([`a-${key}`, key.replaceAll('_', '%5f')])('is generated if that of the caller contains an API key (%#)', (given) =>
+    expect(idFor(given)).not.toBe(given),
+  );
 
   it.each([undefined, '', 'a'.repeat(129), 'a b', 'ä', 'a\tb', 'a\r\nX: y'])('is generated for %j', (given) => {
     expect(idFor(given)).toMatch(/^[0-9a-f-]{36}$/);

@@ -23,7 +23,7 @@ declare module 'fastify' {
 /** Returns the caller's X-Request-Id if it is 1 to 128 visible ASCII characters without an API key, otherwise a generated one. */
 export function requestIdOf(request: Pick<IncomingMessage, 'headers'>): string {
   const given = request.headers['x-request-id'];
-  return typeof given === 'string' && REQUEST_ID.test(given) && redactKeys(given) === given ? given : randomUUID();
+  return typeof given === 'string' && REQUEST_ID.test(given) && !containsKey(given) ? given : randomUUID();
 }
 
 /** Puts the request id on every response and log line, and the caller's trace id on the request. */
@@ -79,13 +79,17 @@ const MAX_ENCODINGS = 3;
 export function loggedPath(target: string): string {
   const query = target.indexOf('?');
   const path = query === -1 ? target : target.slice(0, query);
-  const decoded = path.includes('%') ? decode(path) : path;
-  return redactKeys(decoded) === decoded ? path : redactKeys(encodeURI(decoded));
+  return containsKey(path) ? redactKeys(encodeURI(decode(path))) : path;
 }
 
-function decode(path: string): string {
-  let decoded = path;
-  for (let i = 0; i < MAX_ENCODINGS; i++)
+function containsKey(text: string): boolean {
+  const decoded = decode(text);
+  return redactKeys(decoded) !== decoded;
+}
+
+function decode(text: string): string {
+  let decoded = text;
+  for (let i = 0; i < MAX_ENCODINGS && decoded.includes('%'); i++)
     decoded = decoded.replace(ESCAPES, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return decoded;
 }

@@ -50,7 +50,7 @@ export function environmentOf(prefix: string): string {
  * inside a word such as `last_name_…`, it has its full length.
  */
 const KEY_IN_TEXT =
-  /(?<=^|\W|\\[bfnrt]|\\u[\da-fA-F]{4}|%[\da-fA-F]{2})(ast_[a-z][a-z0-9]{0,19}_[0-9A-Za-z]{6})[0-9A-Za-z]+|(ast_[a-z][a-z0-9]{0,19}_[0-9A-Za-z]{6})[0-9A-Za-z]{43}/g;
+  /(?<=^|\W|\\[bfnrt]|\\u[\da-fA-F]{4}|%[\da-fA-F]{2})(ast_[a-z][a-z0-9]{0,19}_[0-9A-Za-z]{6})(?:(?!ast_)[0-9A-Za-z])+|(ast_[a-z][a-z0-9]{0,19}_[0-9A-Za-z]{6})[0-9A-Za-z]{43}/g;
 
 /** Returns the text with each API key truncated to its prefix, which identifies the key to its owner. */
 export function redactKeys(text: string): string {

@@ -203,6 +203,7 @@ describe('redactKeys', () => {
   it('truncates a key to its prefix', () => {
     expect(redactKeys(`Bearer ${key}, "${key}"`)).toBe(`Bearer ${redacted}, "${redacted}"`);
     expect(redactKeys(`a broken key ${key.slice(0, -1)}`)).toBe(`a broken key ${redacted}`);
+    expect(redactKeys(`pasted twice ${key}${key}`)).toBe(`pasted twice ${redacted}${redacted}`);
   });
 
   it.each(['', 'key=', '"', '/', '\\n', '\\u0041', '%3D', 'é'])('truncates a broken key after %j', (before) => {
