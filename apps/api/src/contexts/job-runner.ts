@@ -49,7 +49,7 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
     await Promise.all(this.loops);
   }
 
-  /** Returns the time until the next check. */
+  /** Returns the time until the next check, which follows a run at once. */
   private async runIfDue(job: ScheduledJob, useCase: { execute(): unknown }): Promise<number> {
     const { database, draining, metrics, logger } = this;
     const pauseMs = Math.min(job.every, MAX_PAUSE_MS);
@@ -60,7 +60,6 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
       if (dueInMs > 0) return Math.min(dueInMs, MAX_PAUSE_MS);
       const hasRun = await runJob(database, job, () => this.run(job, useCase));
       this.isFailureReported = false;
-      // After a run, the state is read again at once.
       return hasRun ? 0 : pauseMs;
     } catch (error) {
       if (!this.isFailureReported)
@@ -72,16 +71,15 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
 
   /** Returns whether the use case succeeded. */
   private async run({ name: job }: ScheduledJob, useCase: { execute(): unknown }): Promise<boolean> {
-    const { metrics, logger } = this;
-    const endTimer = metrics.jobDurations.startTimer({ job_name: job });
+    const endTimer = this.metrics.jobDurations.startTimer({ job_name: job });
     const end = (outcome: 'success' | 'failure') => ({ job, durationMs: Math.round(1000 * endTimer({ outcome })) });
-    logger.debug({ job }, 'job started');
+    this.logger.debug({ job }, 'job started');
     try {
       await useCase.execute();
-      logger.debug(end('success'), 'job succeeded');
+      this.logger.debug(end('success'), 'job succeeded');
       return true;
     } catch (error) {
-      logger.error({ ...end('failure'), err: error }, 'job failed');
+      this.logger.error({ ...end('failure'), err: error }, 'job failed');
       return false;
     }
   }

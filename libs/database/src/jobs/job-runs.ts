@@ -23,15 +23,9 @@ export interface Job {
   readonly every: number;
 }
 
-export interface JobState {
-  /** 0 if the job is due. */
-  readonly dueInMs: number;
-  /** Time of the last success, or of the first start if the job has never succeeded; undefined before the first start. */
-  readonly succeededAt: Date | undefined;
-}
-
-export async function jobState({ pool }: Database, { name, every }: Job): Promise<JobState> {
-  const { rows } = await pool.query<JobState>(
+/** Returns the time until the job is due, and the time of its last success, or of its first start if it has not succeeded yet. */
+export async function jobState({ pool }: Database, { name, every }: Job) {
+  const { rows } = await pool.query<{ dueInMs: number; succeededAt: Date }>(
     // A start in the future, after a change of the clock, does not block the job for long.
     `SELECT CASE WHEN started_at BETWEEN now() - period AND now() + period
          THEN extract(epoch FROM period - (now() - started_at)) * 1000 ELSE 0 END::float8 AS "dueInMs",
