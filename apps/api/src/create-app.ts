@@ -38,7 +38,7 @@ export async function createApp({
     },
   );
   app.enableVersioning({ type: VersioningType.URI });
-  app.get(OpenApiDocument).describe(app);
+  app.get(OpenApiDocument).app = app;
   await app.init();
   await app.getHttpAdapter().getInstance().ready();
   return app;

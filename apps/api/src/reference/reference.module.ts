@@ -7,7 +7,8 @@ import { DocsController } from './docs.controller.js';
 import { createOpenApiDocument, type ServerAddresses } from './openapi-document.js';
 
 export class OpenApiDocument {
-  private app: INestApplication | undefined;
+  /** Set before the first use. */
+  app!: INestApplication;
   private json: JsonText<OpenAPIObject> | undefined;
 
   constructor(
@@ -15,13 +16,7 @@ export class OpenApiDocument {
     private readonly contexts: readonly Context[],
   ) {}
 
-  /** Call once, before the first use. */
-  describe(app: INestApplication): void {
-    this.app = app;
-  }
-
   create(): OpenAPIObject {
-    if (!this.app) throw new Error('There is no app to describe.');
     return createOpenApiDocument(this.app, this.addresses, this.contexts);
   }
 
