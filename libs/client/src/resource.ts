@@ -21,8 +21,8 @@ export function listPage<T>(transport: Transport, target: Target, query: object,
 }
 
 /**
- * Creates a resource, or runs a command `POST <path>/<id>/<subpath>`. A body of bytes is a Blob with its media type, or a Uint8Array. All attempts have the same idempotency key, so retries have no
- * second effect.
+ * Creates a resource, or runs a command `POST <path>/<id>/<subpath>`. A body of bytes is a Blob with its media type, or a Uint8Array.
+ * All attempts have the same idempotency key, so retries have no second effect.
  */
 export function post<T>(transport: Transport, target: Target, body: object | undefined, options: CreateOptions): APIPromise<T> {
   return change(transport, { ...target, method: 'POST', body }, options);

@@ -34,7 +34,7 @@ declare module 'fastify' {
   }
 }
 
-/** Adds an ETag and Cache-Control to the 200 of a GET operation and documents them, and responds with 304 if the request has that ETag in If-None-Match. */
+/** Adds an ETag and Cache-Control to the 200 of a GET operation, and responds with 304 if If-None-Match has that ETag. Documents both. */
 export const Revalidated = (): MethodDecorator =>
   applyDecorators(
     ExtendRouteConfig({ revalidated: true }),

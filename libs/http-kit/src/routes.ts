@@ -106,7 +106,7 @@ export interface RateLimitPolicy {
 /** The limits by name. That of `default` is a setting. */
 const limits = new Map([['default', 0]]);
 
-/** Limits the requests of each client to a route, or to all routes of a controller, in addition to the policy `default`. Public routes count addresses. */
+/** Limits the requests of each client, or on public routes of each address, in addition to the policy `default`. */
 export function RateLimit(policy: RateLimitPolicy): MethodDecorator & ClassDecorator {
   const { name, requestsPerMinute } = policy;
   if ((limits.get(name) ?? requestsPerMinute) !== requestsPerMinute) throw new TypeError(`Two rate limits have the name ${name}.`);

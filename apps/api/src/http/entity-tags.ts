@@ -5,7 +5,7 @@ import type { Representation } from './json-adapter.js';
 
 /**
  * Adds an ETag of body and Link to each 200 of a `@Revalidated` route, and to each 200 and 201 of a route with `@IfMatch` or `@SendsEntityTag`.
- * On a `@Revalidated` route, also uses an ETag that the handler has set, and responds with 412 if `If-Match` does not match, and with 304 if `If-None-Match` matches.
+ * On a `@Revalidated` route, also uses the ETag of the handler, and responds with 412 if `If-Match`, or with 304 if `If-None-Match` says so.
  */
 export function addEntityTags(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
@@ -17,7 +17,7 @@ export function addEntityTags(fastify: FastifyInstance): void {
   });
 }
 
-/** Removes the Content-Length that Fastify sets on each response to HEAD: a 204 has none, and a 304 would need that of the 200 (RFC 9110, section 8.6). */
+/** Removes the Content-Length that Fastify sets on each response to HEAD: a 204 has none, and a 304 would need that of the 200. */
 const removeContentLength: onSendHookHandler = (_request, reply, payload, done) => {
   if (reply.statusCode === 204 || reply.statusCode === 304) reply.removeHeader('content-length');
   done(null, payload);

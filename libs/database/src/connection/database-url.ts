@@ -112,7 +112,7 @@ export function checkCertificates(file: string): void {
   }
 }
 
-/** Returns what precedes the parameters, the decoded path, and the parameters. Rejects what `pg-connection-string` reads in another way than libpq. */
+/** Splits a URL, and decodes its path. Rejects what `pg-connection-string` reads in another way than libpq. */
 function partsOf(url: string): [base: string, path: string, query: string] {
   if (CONTROL_CHARACTER.test(url) || CONTROL_CHARACTER.test(percentDecode(url)))
     throw new Error('must not contain line breaks or other control characters');

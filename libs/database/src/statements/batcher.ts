@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 
 export interface BatcherOptions<Item, Result> {
-  /** Returns the results in the order of the items, or rejects for all of them. The result of an item may be a promise, which the batch does not wait for. */
+  /** Returns the results in the order of the items, or rejects for all of them. The batch does not wait for a result that is a promise. */
   readonly run: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>;
   readonly maxSize: number;
   /** Number of waiting calls that start a batch even if one is running. By default, calls wait for the running batch. */

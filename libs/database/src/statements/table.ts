@@ -5,7 +5,7 @@ import { parseTime } from '../connection/value-types.js';
 
 interface ColumnType {
   readonly read: (text: string) => unknown;
-  /** Returns SQL that writes the column as JSON. Identical to JSON.stringify of the value from `read`, except an exact bigint, and a time outside RFC 3339 as text. */
+  /** Returns SQL that writes the column as JSON. It equals JSON.stringify of `read`, except for a bigint and a time outside RFC 3339. */
   readonly json: (column: string) => string;
   /** Parses the JSON value. By default, it is the value from `read`. `source` is the text of a number. */
   readonly parse?: (value: unknown, source: string) => unknown;

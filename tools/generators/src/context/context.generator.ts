@@ -17,7 +17,7 @@ export interface ContextOptions {
   readonly description?: string;
 }
 
-/** Generates a context in the shape of `libs/pets`: its libraries, its part of the client, its guide, the spec of its routes, and its entries in shared files. */
+/** Generates a context like `libs/pets`: libraries, methods of the client, a guide, a spec of the routes, and entries in shared files. */
 export async function generateContext(tree: Tree, { name, singular, sharded, description }: ContextOptions): Promise<() => void> {
   const names = namesOfContext(name, singular);
   if (tree.exists(`libs/${name}`)) throw new Error(`libs/${name} already exists`);
