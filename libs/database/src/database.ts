@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg, { type PoolConfig } from 'pg';
 import { DataSource, type QueryRunner, type ReplicationMode } from 'typeorm';
-import { CONNECT_MS, DatabaseClient, RESPONSE_MS, withOwnConnection } from './connection/database-client.js';
+import { connectMs, DatabaseClient, RESPONSE_MS, withOwnConnection } from './connection/database-client.js';
 import { DatabasePool, type DatabasePoolConfig } from './connection/database-pool.js';
 import { formatServer, type SecretUrl } from './connection/database-url.js';
 import { durabilityRisk } from './connection/session-settings.js';
@@ -164,7 +164,7 @@ function poolConfig(settings: DatabaseOptions, url: SecretUrl): DatabasePoolConf
     Client: DatabaseClient as unknown as PoolConfig['Client'],
     application_name: settings.applicationName,
     max: settings.poolSize,
-    connectionTimeoutMillis: settings.connectTimeoutMs ?? CONNECT_MS,
+    connectionTimeoutMillis: settings.connectTimeoutMs ?? connectMs(),
     statementTimeoutMs,
     ...(statementTimeoutMs && { query_timeout: statementTimeoutMs + CLIENT_TIMEOUT_GRACE_MS }),
   };

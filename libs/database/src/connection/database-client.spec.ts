@@ -160,15 +160,23 @@ describe('a client', () => {
     await rm(folder, { recursive: true });
   });
 
-  // The set-up of Jest sets PGCONNECT_TIMEOUT to 60.
   it.each([
-    ['?connect_timeout=7', 9_000, 7_000],
-    ['?connect_timeout=7', 2_000, 2_000],
-    ['?connect_timeout=0', undefined, 60_000],
-  ])('with %j and a connect timeout of %p waits for %i ms', (parameters, connectionTimeoutMillis, expected) => {
-    const client = clientOf(CLOSED, parameters, connectionTimeoutMillis === undefined ? {} : { connectionTimeoutMillis });
-    expect(client).toMatchObject({ _connectionTimeoutMillis: expected });
-  });
+    ['60', '?connect_timeout=7', 9_000, 7_000],
+    ['60', '?connect_timeout=7', 2_000, 2_000],
+    ['60', '?connect_timeout=0', undefined, 60_000],
+    ['-1', '', undefined, 5_000],
+    // The longest timer. A longer one would end at once.
+    ['9999999', '', undefined, 2_147_483_647],
+  ])(
+    'with PGCONNECT_TIMEOUT=%s, %j and a connect timeout of %p waits for %i ms',
+    (seconds, parameters, connectionTimeoutMillis, expected) => {
+      const before = process.env['PGCONNECT_TIMEOUT'];
+      process.env['PGCONNECT_TIMEOUT'] = seconds;
+      const client = clientOf(CLOSED, parameters, connectionTimeoutMillis === undefined ? {} : { connectionTimeoutMillis });
+      process.env['PGCONNECT_TIMEOUT'] = before;
+      expect(client).toMatchObject({ _connectionTimeoutMillis: expected });
+    },
+  );
 
   it.each([
     ['42501', '42501'],

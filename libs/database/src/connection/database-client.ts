@@ -8,8 +8,8 @@ import { exactTypes } from './value-types.js';
 
 /** Default maximum time to wait for responses outside the pool. */
 export const RESPONSE_MS = 5_000;
-/** Default maximum time to connect: libpq's, if it is set. */
-export const CONNECT_MS = Number(process.env['PGCONNECT_TIMEOUT']) * 1_000 || RESPONSE_MS;
+/** Returns the default maximum time to connect: libpq's, if it is set. A timer of more ms than an int32 would end at once. */
+export const connectMs = () => Math.min(Math.max(Number(process.env['PGCONNECT_TIMEOUT']) * 1_000, 0) || RESPONSE_MS, 2_147_483_647);
 /** PostgreSQL's `scram_iterations` has no upper limit. This many take about two seconds. */
 const MAX_SCRAM_ITERATIONS = 4_000_000;
 /** The texts of `pg` for an authentication method that it does not support. */
@@ -35,7 +35,7 @@ export class DatabaseClient extends BaseClient {
   private readonly urlError: Error | undefined;
 
   constructor(private readonly config: DatabaseClientConfig) {
-    const { url, application_name, connectionTimeoutMillis = CONNECT_MS } = config;
+    const { url, application_name, connectionTimeoutMillis = connectMs() } = config;
     let target: Partial<DatabaseTarget> = {};
     let urlError: Error | undefined;
     try {
