@@ -6,5 +6,10 @@ import { build } from '../build.mjs';
 const [command] = process.argv.slice(2);
 build(['tools/start']);
 
-if (existsSync('.env')) process.loadEnvFile();
+try {
+  if (existsSync('.env')) process.loadEnvFile();
+} catch ({ message }) {
+  console.error(`.env cannot be read: ${message}`);
+  process.exit(1);
+}
 await import(`./dist/${command}.js`);

@@ -1,4 +1,4 @@
-import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startLocalPostgres } from '@animal-store/local-postgres';
@@ -295,6 +295,10 @@ describe('the program', () => {
       stdout: '',
       stderr: 'error: DATABASE_URL must be a postgres:// URL\n',
     });
+    await rm(join(folder, '.env'));
+    await mkdir(join(folder, '.env'));
+    const unreadable = expect.stringMatching(/^error: \.env cannot be read: .+\n$/);
+    expect(await runProgram(folder, {}, 'keys', 'list')).toEqual({ exitCode: 1, stdout: '', stderr: unreadable });
     await rm(folder, { recursive: true });
   });
 });

@@ -1,7 +1,12 @@
 import { existsSync } from 'node:fs';
 import { run } from './program.js';
 
-if (existsSync('.env')) process.loadEnvFile();
+try {
+  if (existsSync('.env')) process.loadEnvFile();
+} catch (error) {
+  console.error(`error: .env cannot be read: ${(error as Error).message}`);
+  process.exit(1);
+}
 // The callback of `write` reports the error.
 process.stdout.on('error', () => undefined);
 
