@@ -26,7 +26,8 @@ function failingAfter(bytes: number): Readable {
 }
 
 const bodies: Record<string, () => unknown> = {
-  members: () => ({ id: 9007199254740993n, pipe: 'x', getReader: 1 }),
+  members: () => ({ id: 9007199254740993n, pipe: 'x', getReader: 1, toJSON: 'x' }),
+  bigint: () => 9007199254740993n,
   buffer: () => Buffer.from('bytes'),
   file: () => new StreamableFile(Buffer.from('bytes'), { type: 'image/png' }),
   stream: () => Readable.from(['by', 'tes']),
@@ -55,7 +56,8 @@ afterAll(() => app.close());
 const urlOf = (path: string) => `http://127.0.0.1:${String((app.server.address() as AddressInfo).port)}/${path}`;
 
 it.each([
-  ['members', 'application/json', '{"id":9007199254740993,"pipe":"x","getReader":1}'],
+  ['members', 'application/json', '{"id":9007199254740993,"pipe":"x","getReader":1,"toJSON":"x"}'],
+  ['bigint', 'application/json', '9007199254740993'],
   ['buffer', 'application/octet-stream', 'bytes'],
   ['file', 'image/png', 'bytes'],
   ['stream', undefined, 'bytes'],

@@ -36,7 +36,7 @@ export class JsonAdapter extends FastifyAdapter {
   }
 
   override reply(response: FastifyReply, body: unknown, statusCode?: number): FastifyReply {
-    if (typeof body !== 'object' || body === null) return super.reply(response, body, statusCode);
+    if ((typeof body !== 'object' && typeof body !== 'bigint') || body === null) return super.reply(response, body, statusCode);
     if (body instanceof ReadableStream) return this.reply(response, Readable.fromWeb(body), statusCode);
     // Fastify sends these as bytes.
     if (body instanceof StreamableFile || body instanceof Stream || ArrayBuffer.isView(body)) {
