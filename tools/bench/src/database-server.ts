@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { DurablePostgres, query } from '@animal-store/local-postgres/testing';
 import { type ListRequest, type PageStart, type Status } from './workloads.js';
@@ -11,6 +12,9 @@ import { type ListRequest, type PageStart, type Status } from './workloads.js';
  * https://www.postgresql.org/docs/current/runtime-config-resource.html#GUC-SHARED-BUFFERS
  */
 const SHARED_BUFFERS_MB = Math.floor(totalmem() / 4 / 1024 ** 2);
+
+/** Of this checkout: another one may add other pets. */
+const CLI = fileURLToPath(new URL('../../../apps/cli/dist/main.js', import.meta.url));
 
 export interface Pet {
   readonly id: number;
@@ -39,19 +43,20 @@ export class DatabaseServer {
     return this.postgres.pid;
   }
 
-  /** Creates a database with all tables, API keys and `rows` pets, by the programs of a checkout. */
+  /** Creates a database with tables and API keys by the programs of a checkout, and with the same `rows` pets for all of them. */
   async createCatalogue(name: string, workspace: string, rows: number, clients: number): Promise<Catalogue> {
     await query(this.postgres.url, `CREATE DATABASE ${name}`);
     const url = new URL(this.postgres.url);
     url.pathname = `/${name}`;
     const env = { ...process.env, DATABASE_URL: url.href };
+    const cli = async (program: string, ...args: string[]) =>
+      (await promisify(execFile)(process.execPath, [program, ...args], { env })).stdout;
     const program = join(workspace, 'apps/cli/dist/main.js');
-    const cli = async (...args: string[]) => (await promisify(execFile)(process.execPath, [program, ...args], { env })).stdout;
-    await cli('migrate', 'up');
-    await cli('seed', '--count', `${rows}`);
+    await cli(program, 'migrate', 'up');
+    await cli(CLI, 'seed', '--count', `${rows}`);
     const keys: string[] = [];
     for (let client = 0; client < clients; client++) {
-      const created = JSON.parse(await cli('keys', 'create', '--client', `bench ${client}`, '--json')) as { readonly key: string };
+      const created = JSON.parse(await cli(program, 'keys', 'create', '--client', `bench ${client}`, '--json')) as { readonly key: string };
       keys.push(created.key);
     }
     return new Catalogue(this, url.href, rows, keys);
