@@ -52,33 +52,44 @@ export function encodeCursor({ id, value = '' }: Position, url: string, filters:
   cursor.writeUInt8(FORMAT);
   cursor.writeBigInt64BE(id, ID_AT);
   text.copy(cursor, VALUE_AT);
-  cursor.writeUInt32BE(checksum(cursor, filters), cursor.length - FILTERS_CRC_FROM_END);
-  cursor.writeUInt32BE(checksum(cursor, url), cursor.length - LIST_CRC_FROM_END);
+  const sum = checksum(cursor);
+  cursor.writeUInt32BE(crc32(filters, sum), cursor.length - FILTERS_CRC_FROM_END);
+  cursor.writeUInt32BE(crc32(url, sum), cursor.length - LIST_CRC_FROM_END);
   return cursor.toString('base64url');
 }
 
-/**
- * Returns whether `encodeCursor` made the text for these filters and a value of the type.
- * @param type undefined for a list by identifier
- */
-export function isCursor(text: unknown, filters: string, type?: SortType): text is string {
-  if (typeof text !== 'string' || text.length > MAX_LENGTH) return false;
-  const cursor = Buffer.from(text, 'base64url');
-  const isIntact =
-    cursor.length >= MIN_BYTES &&
-    cursor[0] === FORMAT &&
-    cursor.readUInt32BE(cursor.length - FILTERS_CRC_FROM_END) === checksum(cursor, filters) &&
-    // Base64url ignores other characters.
-    cursor.toString('base64url') === text;
-  if (!isIntact) return false;
-  return type ? valueOf(cursor, type) !== undefined : cursor.length === MIN_BYTES;
-}
+/** A cursor that was received. */
+export class Cursor {
+  private readonly sum: number;
 
-/** Returns the position of a text that `isCursor` accepts, or undefined if it is a cursor of a list at another URL. */
-export function decodeCursor(text: string, url: string, type?: SortType): Position | undefined {
-  const cursor = Buffer.from(text, 'base64url');
-  if (cursor.readUInt32BE(cursor.length - LIST_CRC_FROM_END) !== checksum(cursor, url)) return undefined;
-  return { id: cursor.readBigInt64BE(ID_AT), value: type && valueOf(cursor, type) };
+  private constructor(private readonly bytes: Buffer) {
+    this.sum = checksum(bytes);
+  }
+
+  /** Returns a text that `encodeCursor` cannot have made, and what is no text, unchanged. */
+  static parse(text: unknown): unknown {
+    if (typeof text !== 'string' || text.length > MAX_LENGTH) return text;
+    const bytes = Buffer.from(text, 'base64url');
+    // Base64url ignores other characters.
+    return bytes.length >= MIN_BYTES && bytes[0] === FORMAT && bytes.toString('base64url') === text ? new Cursor(bytes) : text;
+  }
+
+  /**
+   * Returns whether `encodeCursor` made it for these filters and a value of the type.
+   * @param type undefined for a list by identifier
+   */
+  isFor(filters: string, type?: SortType): boolean {
+    const { bytes, sum } = this;
+    if (bytes.readUInt32BE(bytes.length - FILTERS_CRC_FROM_END) !== crc32(filters, sum)) return false;
+    return type ? valueOf(bytes, type) !== undefined : bytes.length === MIN_BYTES;
+  }
+
+  /** Returns the position of a cursor that `isFor` accepts, or undefined if it is one of a list at another URL. */
+  positionAt(url: string, type?: SortType): Position | undefined {
+    const { bytes, sum } = this;
+    if (bytes.readUInt32BE(bytes.length - LIST_CRC_FROM_END) !== crc32(url, sum)) return undefined;
+    return { id: bytes.readBigInt64BE(ID_AT), value: type && valueOf(bytes, type) };
+  }
 }
 
 function valueOf(cursor: Buffer, type: SortType): OrderValue | undefined {
@@ -87,6 +98,7 @@ function valueOf(cursor: Buffer, type: SortType): OrderValue | undefined {
   return Buffer.from(text).equals(bytes) ? PARSERS[type](text) : undefined;
 }
 
-function checksum(cursor: Buffer, text: string): number {
-  return crc32(text, crc32(cursor.subarray(0, -FILTERS_CRC_FROM_END)));
+/** The CRC-32 of what precedes the two of the cursor. */
+function checksum(cursor: Buffer): number {
+  return crc32(cursor.subarray(0, -FILTERS_CRC_FROM_END));
 }

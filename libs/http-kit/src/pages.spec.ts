@@ -5,7 +5,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { validateSync } from 'class-validator';
 import fc from 'fast-check';
 import { fastify, type FastifyReply } from 'fastify';
-import { decodeCursor, encodeCursor, isCursor, type SortType } from './cursors.js';
+import { Cursor, encodeCursor, type SortType } from './cursors.js';
 import { respondWithOutcome } from './idempotency-key.js';
 import { filtersOf, OrderedPageQueryOf, pageHeaders, PageQueryOf, respondWithPage } from './pages.js';
 import { toDto } from './responses.js';
@@ -81,8 +81,9 @@ describe('a page', () => {
     expect([origin, pathname]).toEqual(['https://toys.example', '/v1/toys']);
     const { cursor = '', ...others } = Object.fromEntries(searchParams);
     expect(others).toEqual({ limit: '7', colour: 'red & "blue"', size: '9' });
-    expect(isCursor(cursor, '&colour=red%20%26%20%22blue%22&size=9')).toBe(true);
-    expect(decodeCursor(cursor, 'https://toys.example/v1/toys')).toEqual({ id: INT64_MAX });
+    const parsed = Cursor.parse(cursor) as Cursor;
+    expect(parsed.isFor('&colour=red%20%26%20%22blue%22&size=9')).toBe(true);
+    expect(parsed.positionAt('https://toys.example/v1/toys')).toEqual({ id: INT64_MAX });
   });
 
   it('links to the next one after any identifier, also for a concurrent equal request', async () => {
@@ -103,7 +104,7 @@ describe('a page', () => {
   });
 
   it('starts after the identifier of its cursor, which is valid only for its filters and its list', () => {
-    const cursor = encodeCursor({ id: 5n }, '/v1/toys', '&colour=red');
+    const cursor = Cursor.parse(encodeCursor({ id: 5n }, '/v1/toys', '&colour=red')) as Cursor;
     expect(query({ cursor, colour: 'red' }).pageOf('/v1/toys')).toEqual({ limit: 20, after: expect.objectContaining({ id: 5n }) });
     expect(query({ limit: 3 }).pageOf('/v1/toys')).toEqual({ limit: 3, after: undefined });
     expect(() => query({ cursor, colour: 'red' }).pageOf('/v1/shops/1/toys')).toThrow(
@@ -122,7 +123,7 @@ describe('a page', () => {
   it('has a valid example in the OpenAPI document', () => {
     const { example } = pageHeaders('/v1/toys', { colour: 'red' }).Link;
     const [, cursor = ''] = /^<\/v1\/toys\?limit=20&colour=red&cursor=(.+)>; rel="next"$/.exec(example) ?? [];
-    expect(query({ cursor, colour: 'red' }).pageOf('/v1/toys').after?.id).toBe(20n);
+    expect(query({ cursor: Cursor.parse(cursor) as Cursor, colour: 'red' }).pageOf('/v1/toys').after?.id).toBe(20n);
   });
 });
 
@@ -149,7 +150,7 @@ describe('an ordered page', () => {
 
   it('starts after the position of its cursor, which is valid only for its order and filters', () => {
     const at = { value: STARTS_AT, id: 5n };
-    const cursor = encodeCursor(at, VISITS, '&sort=-startsAt&status=booked');
+    const cursor = Cursor.parse(encodeCursor(at, VISITS, '&sort=-startsAt&status=booked'));
     const valid = { cursor, status: 'booked' };
     expect(visitsQuery(valid).pageOf(VISITS, 'startsAt').after).toMatchObject(at);
     expect(() => visitsQuery(valid).pageOf('/v1/pets/7/visits', 'startsAt')).toThrow('with the same filters and sort');
@@ -159,12 +160,12 @@ describe('an ordered page', () => {
       { sort: 'startsAt' },
       { sort: 'reason' },
       { from: STARTS_AT },
-      { cursor: encodeCursor({ id: 5n }, VISITS, '') },
+      { cursor: Cursor.parse(encodeCursor({ id: 5n }, VISITS, '')) },
     ];
     for (const change of other) expect(validateSync(visitsQuery({ ...valid, ...change }))).toMatchObject([{ property: 'cursor' }]);
     // A value of another type would be an error of the database.
     const text = encodeCursor({ value: 'soon', id: 5n }, VISITS, '&sort=-startsAt');
-    expect(validateSync(visitsQuery({ cursor: text }))).toMatchObject([{ property: 'cursor' }]);
+    expect(validateSync(visitsQuery({ cursor: Cursor.parse(text) }))).toMatchObject([{ property: 'cursor' }]);
   });
 
   it('has the range of its order, and rejects a range of another one', () => {
@@ -250,7 +251,8 @@ describe('cursors', () => {
 
   /** Returns the position of the cursor, or undefined if it is not one of the list at this URL. */
   function read(text: unknown, of: string, type?: SortType, url = URL): Position | undefined {
-    return isCursor(text, of, type) ? decodeCursor(text, url, type) : undefined;
+    const cursor = Cursor.parse(text);
+    return cursor instanceof Cursor && cursor.isFor(of, type) ? cursor.positionAt(url, type) : undefined;
   }
 
   describe('a cursor', () => {

@@ -12,7 +12,7 @@ import {
 import type { Type } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CURSOR_SCHEMA, decodeCursor, encodeCursor, isCursor, type SortType } from './cursors.js';
+import { Cursor, CURSOR_SCHEMA, encodeCursor, type SortType } from './cursors.js';
 import { documents, toDto } from './responses.js';
 import { INVALID_REQUEST } from './routes.js';
 import { MayBeAbsent, QueryInteger, Rule } from './validation-rules.js';
@@ -22,7 +22,7 @@ const LIMIT = { minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE }
 type Filters = Readonly<Record<string, string | number | bigint | boolean | Date | undefined>>;
 
 /** @param same what the cursor is bound to, in addition to the list */
-function ListQueryOf(items: string, same: string, isValidCursor: (cursor: unknown, query: object) => boolean) {
+function ListQueryOf(items: string, same: string, isFor: (cursor: Cursor, query: object) => boolean) {
   abstract class ListQuery {
     @ApiPropertyOptional({ type: 'integer', ...LIMIT, description: `Maximum number of ${items} returned.` })
     @MayBeAbsent()
@@ -34,8 +34,8 @@ function ListQueryOf(items: string, same: string, isValidCursor: (cursor: unknow
       description: `Cursor from the \`Link\` header of the previous page. Valid only with the same ${same}.`,
     })
     @MayBeAbsent()
-    @Rule(cursorRule(same), isValidCursor)
-    cursor?: string;
+    @Rule(cursorRule(same), (cursor, query) => cursor instanceof Cursor && isFor(cursor, query), Cursor.parse)
+    cursor?: Cursor;
   }
   return ListQuery;
 }
@@ -43,9 +43,9 @@ function ListQueryOf(items: string, same: string, isValidCursor: (cursor: unknow
 const cursorRule = (same: string) => `must be a cursor from this list's Link header, with the same ${same}`;
 
 /** @throws DomainError INVALID_REQUEST if the cursor is that of another list */
-function positionOf({ cursor }: { readonly cursor?: string }, url: string, same: string, type?: SortType): Position | undefined {
+function positionOf({ cursor }: { readonly cursor?: Cursor }, url: string, same: string, type?: SortType): Position | undefined {
   if (cursor === undefined) return undefined;
-  const position = decodeCursor(cursor, url, type);
+  const position = cursor.positionAt(url, type);
   if (!position) throw new DomainError(INVALID_REQUEST, `cursor ${cursorRule(same)}`);
   return position;
 }
@@ -55,8 +55,7 @@ function positionOf({ cursor }: { readonly cursor?: string }, url: string, same:
  * @param items name of the items in the OpenAPI document, such as `animals`
  */
 export function PageQueryOf(items: string) {
-  const isValidCursor = (cursor: unknown, query: object) => isCursor(cursor, filtersOf(query));
-  abstract class PageOfItemsQuery extends ListQueryOf(items, 'filters', isValidCursor) {
+  abstract class PageOfItemsQuery extends ListQueryOf(items, 'filters', (cursor, query) => cursor.isFor(filtersOf(query))) {
     /** Returns the request of a page. @param url of the list, as in `respondWithPage` */
     pageOf(url: string): PageRequest {
       return { limit: this.limit, after: positionOf(this, url, 'filters') };
@@ -85,12 +84,12 @@ export function OrderedPageQueryOf<Name extends string>(
   ]);
   const names = orders.map(({ name }) => name);
   const orderOf = (sort: unknown) => orders.find(({ name }) => name === sort);
-  const isValidCursor = (cursor: unknown, query: { readonly sort?: unknown }) => {
+  const isFor = (cursor: Cursor, query: { readonly sort?: unknown }) => {
     const order = orderOf(query.sort);
-    return order !== undefined && isCursor(cursor, filtersOf(query), order.type);
+    return order !== undefined && cursor.isFor(filtersOf(query), order.type);
   };
 
-  abstract class OrderedPageOfItemsQuery extends ListQueryOf(items, 'filters and sort', isValidCursor) {
+  abstract class OrderedPageOfItemsQuery extends ListQueryOf(items, 'filters and sort', isFor) {
     @ApiPropertyOptional({
       enum: names,
       default: options.default,
