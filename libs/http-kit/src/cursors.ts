@@ -67,7 +67,7 @@ export class Cursor {
   }
 
   /** Returns a text that `encodeCursor` cannot have made, and what is no text, unchanged. */
-  static parse(text: unknown): unknown {
+  static parse(this: void, text: unknown): unknown {
     if (typeof text !== 'string' || text.length > MAX_LENGTH) return text;
     const bytes = Buffer.from(text, 'base64url');
     // Base64url ignores other characters.
