@@ -81,7 +81,7 @@ class ThingsController {
   @named('getRawThing')
   @Header('X-Kind', 'raw')
   raw(@Res() reply: FastifyReply): void {
-    reply.raw.end('x');
+    reply.raw.end('x').end('too late');
   }
 }
 

@@ -45,6 +45,8 @@ export function observeResponses(fastify: FastifyInstance, logger: ServiceLogger
   fastify.addHook('onResponse', (request, reply, done) => {
     const { operation = 'none' } = request;
     metrics.requestDurations.observe({ operation, status: reply.statusCode }, reply.elapsedTime / 1000);
+    // Without a listener, a handler that writes after the end of its response would end the process.
+    reply.raw.on('error', (err) => logger.error({ requestId: request.id, err }, 'the response has ended already'));
     if (share === 1 || reply.statusCode >= 400 || Math.random() < share) write(request, reply);
     done();
   });
