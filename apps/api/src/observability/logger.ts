@@ -24,9 +24,9 @@ export function createLogger(level: string, destination = level === 'silent' ? N
   const output = destination ?? readableOutput() ?? new LogOutput();
   const options: LoggerOptions = {
     level,
-    serializers: { err: describeError },
+    serializers: { err: toLoggable },
     // Pino has serializers only for fields whose name it knows.
-    formatters: { log: (fields) => Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, describeError(value)])) },
+    formatters: { log: (fields) => Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, toLoggable(value)])) },
     mixin: () => ({ requestId: requestIds.getStore() }),
     hooks: { streamWrite: redactKeys },
   };
@@ -48,7 +48,7 @@ function readableOutput(): DestinationStream | undefined {
 const MAX_ERRORS = 10;
 
 /** Returns the members of an error to log, without parameters of statements and the row that PostgreSQL reports. Never throws. */
-function describeError(error: unknown): unknown {
+function toLoggable(error: unknown): unknown {
   try {
     return Error.isError(error) ? membersOf(error) : error;
   } catch {
