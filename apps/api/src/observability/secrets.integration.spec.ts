@@ -22,6 +22,7 @@ const outputs = { log: '', responses: '', metrics: '', traces: '' };
 const statuses = new Set<number>();
 let keys: readonly ApiKeySecret[];
 let url: string;
+let databaseUrl: string;
 
 async function exchange(request: string): Promise<RawResponse | undefined> {
   const connection = await RawConnection.open(url);
@@ -121,7 +122,7 @@ beforeAll(async () => {
     clock: { now: () => now },
     databaseUrl: async (url) => {
       proxy = await TcpProxy.start(url);
-      return proxy.url;
+      return (databaseUrl = proxy.url);
     },
   });
   ({ url } = service);
@@ -157,13 +158,14 @@ beforeAll(async () => {
   await collector.close();
 });
 
-describe('an API key anywhere in a request', () => {
+describe('an API key anywhere in a request, or the URL of the database', () => {
   it('is tested with every error', () => {
     expect([...statuses].sort((a, b) => a - b)).toEqual(expect.arrayContaining(ALL_STATUSES));
   });
 
   it.each(['log', 'responses', 'metrics', 'traces'] as const)('is not in the %s', (where) => {
     const text = outputs[where];
+    expect(text).not.toContain(`:${new URL(databaseUrl).password}@`);
     for (const key of keys) {
       const secret = key.slice(prefixOf(key).length);
       // Parts of a key and its hash must not appear either.
