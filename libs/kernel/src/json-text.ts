@@ -23,7 +23,7 @@ function withNumbers(input: unknown): unknown {
   if (typeof input === 'bigint') return Number.isSafeInteger(Number(input)) ? Number(input) : rawJson(String(input));
   if (typeof input !== 'object' || input === null) return input;
   if (Array.isArray(input)) return input.map(withNumbers);
-  if ('toJSON' in input && typeof input.toJSON === 'function') return withNumbers(input.toJSON());
+  if ('toJSON' in input && typeof input.toJSON === 'function') return withNumbers((input as { toJSON(): unknown }).toJSON());
   const copy: Record<string, unknown> = {};
   for (const name of Object.keys(input)) {
     const member = withNumbers((input as Record<string, unknown>)[name]);
