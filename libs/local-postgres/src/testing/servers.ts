@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,8 @@ import { PostgresServer } from '../postgres-server.js';
 import { waitFor } from './wait-for.js';
 
 const SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=300'];
+const MEMORY = '/dev/shm';
+const MIN_FREE_BYTES = 2 ** 31;
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
 export interface ThrowAwayPostgres {
@@ -18,7 +20,7 @@ export interface ThrowAwayPostgres {
 
 /** Starts a fast server without durability in a temporary folder. It stops when the process exits. */
 export async function startThrowAwayPostgres(): Promise<ThrowAwayPostgres> {
-  const folder = await createTemporaryFolder();
+  const folder = await createTemporaryFolder(findFastRoot());
   const server = await PostgresServer.open(folder, ['--no-sync']);
   const removeAtExit = () => {
     const pid = processIdOf(server);
@@ -117,12 +119,19 @@ export class DurablePostgres {
  * Creates a temporary folder for a server and removes the folders of killed processes. A server that still runs in one shuts down
  * within a minute, when it finds that its postmaster.pid is missing.
  */
-async function createTemporaryFolder(): Promise<string> {
-  for (const name of await readdir(tmpdir())) {
+async function createTemporaryFolder(root = tmpdir()): Promise<string> {
+  for (const name of await readdir(root)) {
     const [, pid] = /^animal-store-postgres-(\d+)-/.exec(name) ?? [];
-    if (pid && !isRunning(Number(pid))) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
+    if (pid && !isRunning(Number(pid))) await rm(join(root, name), { recursive: true, force: true }).catch(() => undefined);
   }
-  return mkdtemp(join(tmpdir(), `animal-store-postgres-${process.pid}-`));
+  return mkdtemp(join(root, `animal-store-postgres-${process.pid}-`));
+}
+
+/** Returns a folder in memory if there is space. After the files of a database are deleted, ext4 creates files slowly for minutes. */
+function findFastRoot(): string {
+  if (!existsSync(MEMORY)) return tmpdir();
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize < MIN_FREE_BYTES ? tmpdir() : MEMORY;
 }
 
 function isRunning(pid: number): boolean {
