@@ -13,6 +13,8 @@ export const PROBE_TIMEOUT_MS = 2_000;
 
 const limit = valid.integer(1, 1_000_000);
 const milliseconds = valid.integer(1, 60_000);
+const millisecondsOrNone = valid.integer(0, 60_000);
+const rate = valid.integer(0, 1_000_000_000);
 
 /** The environment variables of the platform. A variable such as DATABASE_POOL_SIZE is the member `databasePoolSize` of Config. */
 export const variables = {
@@ -27,10 +29,7 @@ export const variables = {
   }),
   DATABASE_POOL_SIZE: valid.integer(1, 1000)({ default: 10, desc: 'Maximum number of connections from a process to a database server.' }),
   DATABASE_CONNECT_TIMEOUT_MS: milliseconds({ default: 2_500, desc: 'Maximum time that a request waits for a connection.' }),
-  DATABASE_STATEMENT_TIMEOUT_MS: valid.integer(
-    0,
-    60_000,
-  )({ default: 3_000, desc: 'Maximum duration of a statement. 0 turns off the limit.' }),
+  DATABASE_STATEMENT_TIMEOUT_MS: millisecondsOrNone({ default: 3_000, desc: 'Maximum duration of a statement. 0 turns off the limit.' }),
   CITUS: valid.flag({
     default: false,
     desc: 'Whether migrations distribute tables with the PostgreSQL extension Citus.',
@@ -54,10 +53,7 @@ export const variables = {
     desc: 'Proxies whose X-Forwarded-For header is trusted. By default, no proxy is trusted, and all clients behind a proxy count as one address.',
     example: '10.0.0.0/8,fd00::/8',
   }),
-  RATE_LIMIT: valid.integer(
-    0,
-    1_000_000_000,
-  )({
+  RATE_LIMIT: rate({
     default: 6_000,
     desc: 'Maximum number of requests per minute for each client. 0 turns off this limit, the limits on individual operations, and the limit on failed authentications.',
   }),
