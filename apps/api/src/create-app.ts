@@ -10,7 +10,7 @@ import { HttpServer } from './http/http-server.js';
 import { createLogger, createNestLogger, type ServiceLogger } from './observability/logger.js';
 import { startObservability } from './observability/observability.js';
 import type { Config } from './config/config.js';
-import { OpenApiDocument } from './reference/reference.module.js';
+import { OpenApiDocument } from './reference/openapi-document.js';
 
 export interface AppOptions {
   readonly config: Config;

@@ -3,7 +3,7 @@ import { contexts } from './registered-contexts.js';
 import { createApp } from './create-app.js';
 import { readConfig } from './config/config.js';
 import { createLogger } from './observability/logger.js';
-import { OpenApiDocument } from './reference/reference.module.js';
+import { OpenApiDocument } from './reference/openapi-document.js';
 
 /** Returns the text of docs/openapi.json. Needs no database. */
 export async function createOpenApiText(env: NodeJS.ProcessEnv = {}): Promise<string> {

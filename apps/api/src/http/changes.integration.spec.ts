@@ -25,7 +25,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { contexts } from '../registered-contexts.js';
-import { OpenApiDocument } from '../reference/reference.module.js';
+import { OpenApiDocument } from '../reference/openapi-document.js';
 import { useTestApp } from './testing/test-app.js';
 
 const PARCEL_NOT_FOUND = { code: 'parcel_not_found', kind: 'not_found', message: 'There is no such parcel.' } as const;

@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { PublicUrl } from '@animal-store/http-kit';
+import { PublicUrl, Revalidated } from '@animal-store/http-kit';
+import type { JsonText } from '@animal-store/kernel';
 import { Controller, Get, Param, Res, VERSION_NEUTRAL } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
+import { ApiExcludeController, type OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Operational } from '../authentication/guards.js';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
+import { OpenApiDocument } from './openapi-document.js';
 
 const { resolve } = createRequire(import.meta.url);
 
@@ -21,7 +23,7 @@ const ASSETS = new Map([
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Serves Swagger UI at `/docs`, with files of this service only. */
+/** Serves the OpenAPI document, and Swagger UI at `/docs`, with files of this service only. */
 @ApiExcludeController()
 @Controller({ version: VERSION_NEUTRAL })
 @Operational()
@@ -29,7 +31,16 @@ export class DocsController {
   /** Each file is read once. */
   private readonly contents = new Map<string, Buffer>();
 
-  constructor(private readonly publicUrl: PublicUrl) {}
+  constructor(
+    private readonly publicUrl: PublicUrl,
+    private readonly document: OpenApiDocument,
+  ) {}
+
+  @Get('openapi.json')
+  @Revalidated()
+  openApi(): JsonText<OpenAPIObject> {
+    return this.document.text;
+  }
 
   @Get()
   async root(@Res() reply: FastifyReply): Promise<void> {

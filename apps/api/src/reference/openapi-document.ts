@@ -9,7 +9,7 @@ import {
   OPERATION_REMOVED,
   type RateLimitPolicy,
 } from '@animal-store/http-kit';
-import { type ErrorDefinition, PRECONDITION_FAILED } from '@animal-store/kernel';
+import { type ErrorDefinition, JsonText, PRECONDITION_FAILED } from '@animal-store/kernel';
 import type { INestApplication } from '@nestjs/common';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import {
@@ -51,8 +51,29 @@ type Operation = PublishedOperation & {
 
 export type ServerAddresses = Pick<Config, 'publicBaseUrl' | 'stagingBaseUrl' | 'docsUrl'>;
 
+/** The OpenAPI document of the app. */
+export class OpenApiDocument {
+  /** Set before the first use. */
+  app!: INestApplication;
+  private json: JsonText<OpenAPIObject> | undefined;
+
+  constructor(
+    private readonly addresses: ServerAddresses,
+    private readonly contexts: readonly Context[],
+  ) {}
+
+  create(): OpenAPIObject {
+    return createOpenApiDocument(this.app, this.addresses, this.contexts);
+  }
+
+  /** Created on first use, because that takes longer than the rest of the start. */
+  get text(): JsonText<OpenAPIObject> {
+    return (this.json ??= JsonText.of(this.create()));
+  }
+}
+
 /** Creates the OpenAPI 3.1 document of `/v1` from the decorators and the error catalogue. */
-export function createOpenApiDocument(
+function createOpenApiDocument(
   app: INestApplication,
   { publicBaseUrl, stagingBaseUrl, docsUrl }: ServerAddresses,
   contexts: readonly Context[],
