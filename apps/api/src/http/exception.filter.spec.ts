@@ -31,6 +31,7 @@ function respondTo(
   const reply = {
     header: (name: string, value: string) => reply.headers({ [name]: value }),
     headers: (added: Record<string, string>) => (Object.assign(headers, added), reply),
+    getHeaders: () => headers,
     removeHeader: (name: string) => (Reflect.deleteProperty(headers, name), reply),
     raw: { headersSent: false, removeHeader: (name: string) => void rawHeaders.delete(name) },
     code: (status: number) => ((response.status = status), reply),

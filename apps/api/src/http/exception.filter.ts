@@ -1,3 +1,4 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { isDatabaseUnavailable } from '@animal-store/database';
 import { INVALID_REQUEST, PublicUrl } from '@animal-store/http-kit';
 import { DomainError } from '@animal-store/kernel';
@@ -36,8 +37,14 @@ export class ApiExceptionFilter implements ExceptionFilter {
     if (body.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
     if ('definition' in error && error.definition === HTTP_ERRORS.unsupportedPatch) reply.header('accept-patch', ACCEPT_PATCH);
     const help = helpLink(this.publicUrl, body.code);
-    // What describes a body that could not be sent must not stay.
-    for (const name of ['etag', 'content-disposition']) {
+    // What describes a body that could not be sent must not stay, nor what Node.js cannot send.
+    const unsendable =
+      body.status === 500
+        ? Object.entries(reply.getHeaders())
+            .filter(isInvalid)
+            .map(([name]) => name)
+        : [];
+    for (const name of ['etag', 'content-disposition', ...unsendable]) {
       reply.removeHeader(name);
       if (!reply.raw.headersSent) reply.raw.removeHeader(name);
     }
@@ -68,6 +75,16 @@ export class ApiExceptionFilter implements ExceptionFilter {
     if (allow === undefined || allow.split(', ').includes(request.method)) return new HttpError(HTTP_ERRORS.routeNotFound);
     reply.header('allow', allow);
     return new HttpError(HTTP_ERRORS.methodNotAllowed);
+  }
+}
+
+function isInvalid([name, value]: readonly [string, unknown]): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, String(value));
+    return false;
+  } catch {
+    return true;
   }
 }
 

@@ -71,6 +71,13 @@ class ThingsController {
     return interval(20).pipe(map((n) => ({ data: String(n) })));
   }
 
+  @Get('named')
+  @named('getNamedThing')
+  nameThing(@Res({ passthrough: true }) reply: FastifyReply) {
+    reply.headers({ 'x-name': '€', 'x name': 'x' });
+    return { id: 1n };
+  }
+
   @Get('hijacked')
   @named('getHijackedThing')
   hijack(@Res() reply: FastifyReply): void {
@@ -271,6 +278,13 @@ describe('a response that bypasses Fastify or its route', () => {
     for (const controller of controllers) controller.abort();
     await waitFor(async () => expect(await inFlight()).toBe(0));
   });
+});
+
+it('a header that Node.js cannot send is an internal error, which is logged', async () => {
+  const response = await fetch(`${service.url}/v1/things/named`);
+  const id = String(response.headers.get('x-request-id'));
+  expect([response.status, await response.json()]).toEqual([500, expect.objectContaining({ code: 'internal_error', status: 500 })]);
+  expect(lines.splice(0).join('')).toMatch(new RegExp(`"requestId":"${id}","err":.*Invalid character in header content`));
 });
 
 /** Sends bytes and resets the connection before the server reads them. */
