@@ -50,7 +50,7 @@ BEGIN
       SELECT datdba FROM pg_database WHERE datname = current_database()
       UNION SELECT relowner FROM pg_class WHERE oid = to_regclass('${MIGRATIONS_TABLE}')
       UNION SELECT unnest(ARRAY[nspowner, relowner]) FROM pg_namespace LEFT JOIN pg_class ON relnamespace = pg_namespace.oid
-        WHERE nspname IN (${schemas.map(escapeLiteral).join(', ')}) UNION SELECT oid FROM pg_roles WHERE rolname ~ '^pg_.*_all_data$'))) THEN
+        WHERE nspname IN (${schemas.map(escapeLiteral).join(', ')}) UNION SELECT oid FROM pg_roles WHERE rolname ~ '^pg_.*_(all_data|server_.*)$'))) THEN
     RAISE 'the role % is, or is a member of, a superuser, an owner of the database or its tables, or a role of PostgreSQL: use another role', target.rolname;
   END IF;
 END $$`;

@@ -167,16 +167,17 @@ describe('a database', () => {
 describe('grants', () => {
   /** Roles belong to the whole server, so the names are unique. */
   const suffix = randomBytes(6).toString('hex');
-  const [databaseOwner, owner, member, indirect, superuser, writer] = [
+  const [databaseOwner, owner, member, indirect, superuser, writer, runner] = [
     `database_${suffix}`,
     `owner_${suffix}`,
     `member_${suffix}`,
     `indirect_${suffix}`,
     `super_${suffix}`,
     `writer_${suffix}`,
+    `runner_${suffix}`,
   ] as const;
   const odd = `odd "' \\ $$ ${suffix}`;
-  const roles = [databaseOwner, owner, member, indirect, superuser, writer, odd].map((role) => `"${role.replaceAll('"', '""')}"`);
+  const roles = [databaseOwner, owner, member, indirect, superuser, writer, runner, odd].map((role) => `"${role.replaceAll('"', '""')}"`);
   const persistence = [{ schema: `shop'"2"`, entities: [], migrations: [] }];
   let database: TestDatabase;
 
@@ -194,6 +195,7 @@ describe('grants', () => {
       database.url,
       roles.map((role) => `CREATE ROLE ${role}`).join(';'),
       `ALTER ROLE ${superuser} SUPERUSER; GRANT ${owner} TO ${member}; GRANT ${member} TO ${indirect}; GRANT pg_write_all_data TO ${writer};
+     GRANT pg_execute_server_program TO ${runner};
      ALTER DATABASE ${new URL(database.url).pathname.slice(1)} OWNER TO ${databaseOwner};
      CREATE SCHEMA "shop'""2""";
      CREATE TABLE public.schema_migrations (id integer);
@@ -212,7 +214,7 @@ describe('grants', () => {
   });
 
   it.each([
-    ...[owner, databaseOwner, member, indirect, superuser, writer, 'pg_monitor'].map((name) => [
+    ...[owner, databaseOwner, member, indirect, superuser, writer, runner, 'pg_monitor'].map((name) => [
       name,
       `the role ${name} is, or is a member of, a superuser, an owner of the database or its tables, or a role of PostgreSQL: use another role`,
     ]),
