@@ -114,6 +114,9 @@ describe('an event that fails', () => {
       expect(status?.lagSeconds).toBeGreaterThan(0);
     });
     expect(await effects(shop.admin, 'retried')).toEqual(['1/1', '1/2']);
+    // The clock of the database is set back by an hour.
+    await shop.admin.query("UPDATE events.deliveries SET occurred_at = now() + interval '1 h'");
+    expect(await eventStatus(shop.admin)).toMatchObject([{ lag: 2, lagSeconds: 0 }]);
     steps.clear();
     await expectEffects('retried', ['1/1', '1/2', '1/3', '1/4']);
     expect(observer.failed).toHaveBeenCalledWith(expect.objectContaining({ aggregateId: '1' }), new Error('no stock'), false);

@@ -22,7 +22,7 @@ export function eventStatus(dataSource: DataSource): Promise<SubscriptionStatus[
     `(SELECT count(*)::int4 FROM (SELECT FROM events.deliveries WHERE subscription = name AND ${condition} LIMIT ${String(MAX_COUNT)}) AS counted)`;
   return dataSource.query<SubscriptionStatus[]>(
     `SELECT name, ${count('parked_at IS NULL')} AS lag, ${count('parked_at IS NOT NULL')} AS parked,
-       coalesce(oldest.attempts, 0) AS attempts, coalesce(extract(epoch FROM now() - oldest.occurred_at), 0)::float8 AS "lagSeconds"
+       coalesce(oldest.attempts, 0) AS attempts, greatest(extract(epoch FROM now() - oldest.occurred_at), 0)::float8 AS "lagSeconds"
      FROM events.subscriptions LEFT JOIN LATERAL (
        SELECT attempts, occurred_at FROM events.deliveries WHERE subscription = name AND parked_at IS NULL ORDER BY position LIMIT 1
      ) AS oldest ON true ORDER BY name`,
