@@ -10,6 +10,8 @@ import { declaresTooLargeBody } from './request-body.js';
 /** How long a client has to read the last response: a reset would discard what it has not read. */
 const LINGER_MS = 2_000;
 
+const KNOWN_METHODS = new Set(METHODS);
+
 const CONNECTION = Symbol('connection');
 
 declare module 'node:net' {
@@ -114,11 +116,14 @@ export function createNodeServer(serve: RequestListener, options: Config, countS
         request.resume();
         return;
       }
-      request.failure = malformationOf(request);
-      // Fastify runs no hooks for methods of RTSP.
-      if (!METHODS.includes(request.method ?? '')) request.method = 'GET';
+      const failure = malformationOf(request);
+      if (failure) {
+        request.failure = failure;
+        // Fastify runs no hooks for methods of RTSP.
+        if (!KNOWN_METHODS.has(request.method ?? '')) request.method = 'GET';
+      }
       // The next bytes may not be the beginning of a request.
-      if (request.failure || (request.headers.upgrade !== undefined && mayHaveDroppedBytes(request))) connection.isEnded = true;
+      if (failure || (request.headers.upgrade !== undefined && mayHaveDroppedBytes(request))) connection.isEnded = true;
       connection.begin(request, response);
       serve(request, response);
     },
@@ -249,7 +254,7 @@ const CHUNKED = /^[\s,]*chunked[\s,]*$/i;
 function malformationOf({ headers, httpVersion, httpVersionMajor, method = '' }: IncomingMessage): HttpError | undefined {
   const { host, expect, 'transfer-encoding': coding } = headers;
   // A request line without a version is HTTP/0.9. HTTP/1.0 has no transfer codings (RFC 9112, section 6.1).
-  if (httpVersionMajor !== 1 || !METHODS.includes(method) || (coding !== undefined && (httpVersion === '1.0' || !CHUNKED.test(coding))))
+  if (httpVersionMajor !== 1 || !KNOWN_METHODS.has(method) || (coding !== undefined && (httpVersion === '1.0' || !CHUNKED.test(coding))))
     return new HttpError(HTTP_ERRORS.malformedRequest);
   if (host === undefined ? httpVersion === '1.1' : !HOST.test(host))
     return new HttpError(HTTP_ERRORS.malformedRequest, 'The request must have exactly one valid Host header.');

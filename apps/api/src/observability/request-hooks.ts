@@ -40,13 +40,14 @@ export function identifyRequests(fastify: FastifyInstance): void {
 /** Measures and logs responses after they have been sent. Logs all errors, and a random share of the others. */
 export function observeResponses(fastify: FastifyInstance, logger: ServiceLogger, metrics: Metrics, share: number): void {
   const write = createRequestLogger(logger);
+  // Without a listener, a handler that writes after the end of its response would end the process.
+  const logLateWrite = (err: Error) => logger.error({ err }, 'the response has ended already');
   fastify.decorateRequest('operation', undefined);
   fastify.decorateRequest('errorCode', undefined);
   fastify.addHook('onResponse', (request, reply, done) => {
     const { operation = 'none' } = request;
     metrics.requestDurations.observe({ operation, status: reply.statusCode }, reply.elapsedTime / 1000);
-    // Without a listener, a handler that writes after the end of its response would end the process.
-    reply.raw.on('error', (err) => logger.error({ requestId: request.id, err }, 'the response has ended already'));
+    reply.raw.on('error', logLateWrite);
     if (share === 1 || reply.statusCode >= 400 || Math.random() < share) write(request, reply);
     done();
   });
