@@ -57,7 +57,9 @@ export function retryParkedEvents(dataSource: DataSource, subscription: string):
 }
 
 /** Removes a subscription that no release has any more, with its events. Returns whether it existed. */
-export function forgetSubscription(dataSource: DataSource, subscription: string): Promise<boolean> {
+export async function forgetSubscription(dataSource: DataSource, subscription: string): Promise<boolean> {
+  // Before the lock, behind which transactions that store events wait: there may be many, and handlers may hold some.
+  await dataSource.query('DELETE FROM events.deliveries WHERE subscription = $1', [subscription]);
   return dataSource.transaction('READ COMMITTED', async (manager) => {
     // Waits for the transactions that store events, which have read the table.
     await manager.query(`SET LOCAL lock_timeout = '5s'`);

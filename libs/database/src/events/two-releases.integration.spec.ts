@@ -162,6 +162,20 @@ describe('a subscription that only another release has', () => {
     expect(await shop.admin.query('SELECT FROM events.deliveries')).toEqual([]);
   });
 
+  it('is forgotten after the handler of its event, and others store events meanwhile', async () => {
+    const database = await start(older);
+    await placeOrder(database, 1n);
+    let forgotten: Promise<boolean> | undefined;
+    await database.transaction(async (manager) => {
+      await manager.query('SELECT FROM events.deliveries FOR UPDATE');
+      forgotten = forgetSubscription(shop.admin, 'follow');
+      await waitFor(async () => expect(await shop.admin.query('SELECT FROM pg_locks WHERE NOT granted')).not.toEqual([]));
+      await placeOrder(database, 2n);
+    });
+    expect(await forgotten).toBe(true);
+    expect(await shop.admin.query('SELECT FROM events.deliveries')).toEqual([]);
+  });
+
   it('is not forgotten while a transaction stays open, and others that store events wait for it only briefly', async () => {
     const database = await start(older);
     await database.transaction(async (manager) => {
