@@ -139,6 +139,12 @@ function shedLoad(
     if (!reply.isInFlight) return;
     reply.isInFlight = false;
     inFlight--;
+    reply.request.bodyReceiver?.release();
+  };
+  /** Ends a request whose response bypasses `onSend`. If it has not begun, its handler still works. */
+  const endClosed = (reply: FastifyReply) => {
+    if (reply.sent || reply.raw.headersSent) end(reply);
+    else if (reply.isInFlight) setTimeout(endClosed, LAG_SAMPLE_MS, reply).unref();
   };
 
   /** Returns why the request is shed. */
@@ -158,8 +164,7 @@ function shedLoad(
     reply.isInFlight = true;
     reply.raw.on('close', () => {
       unsent--;
-      // A response may bypass `onSend`. If it has not begun, its handler still works.
-      if (reply.sent || reply.raw.headersSent) end(reply);
+      endClosed(reply);
     });
     return undefined;
   };

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Server } from 'node:net';
 import { Writable } from 'node:stream';
-import { defineContext, Public, Revalidated } from '@animal-store/http-kit';
+import { defineContext, Public, ReceivesBytes, Revalidated } from '@animal-store/http-kit';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { describe, expect, it } from '@jest/globals';
-import { Controller, Delete, Get, Header, HttpCode, type MessageEvent, Module, Patch, Post, Put, Res, Sse } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Header, HttpCode, type MessageEvent, Module, Patch, Post, Put, Res, Sse } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { interval, map, type Observable, take } from 'rxjs';
@@ -16,6 +16,7 @@ import { createLogger, useTestApp } from './testing/test-app.js';
 
 const named = (operationId: string) => ApiOperation({ operationId });
 const EVENTS = 3;
+const MAX_BYTES = 40 * 1024 * 1024;
 
 @Public()
 @Controller({ path: 'things', version: '1' })
@@ -81,6 +82,13 @@ class ThingsController {
   @Get('hijacked')
   @named('getHijackedThing')
   hijack(@Res() reply: FastifyReply): void {
+    reply.hijack().raw.end('x');
+  }
+
+  @Put('photo')
+  @ReceivesBytes({ type: 'image/png', maxBytes: MAX_BYTES })
+  @named('setPhoto')
+  setPhoto(@Body() _photo: Buffer, @Res() reply: FastifyReply): void {
     reply.hijack().raw.end('x');
   }
 
@@ -278,6 +286,11 @@ describe('a response that bypasses Fastify or its route', () => {
     for (const controller of controllers) controller.abort();
     await waitFor(async () => expect(await inFlight()).toBe(0));
   });
+
+  it('is not in flight if its client is gone before it begins', async () => {
+    for (let i = 0; i < CONNECTIONS; i++) await sendAndReset(request('GET', '', '', '/v1/things/endless-events'));
+    await waitFor(async () => expect(await inFlight()).toBe(0));
+  });
 });
 
 it('a header that Node.js cannot send is an internal error, which is logged', async () => {
@@ -285,6 +298,11 @@ it('a header that Node.js cannot send is an internal error, which is logged', as
   const id = String(response.headers.get('x-request-id'));
   expect([response.status, await response.json()]).toEqual([500, expect.objectContaining({ code: 'internal_error', status: 500 })]);
   expect(lines.splice(0).join('')).toMatch(new RegExp(`"requestId":"${id}","err":.*Invalid character in header content`));
+});
+
+it('bytes are freed when a response that bypasses Fastify ends', async () => {
+  const upload = { method: 'PUT', headers: { 'content-type': 'image/png' }, body: Buffer.alloc(MAX_BYTES) };
+  for (let i = 0; i < 2; i++) expect((await fetch(`${service.url}/v1/things/photo`, upload)).status).toBe(200);
 });
 
 /** Sends bytes and resets the connection before the server reads them. */
