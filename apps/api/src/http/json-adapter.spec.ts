@@ -11,6 +11,7 @@ import { JsonAdapter, type Representation } from './json-adapter.js';
 const SIZE = 50_000_000;
 const app = fastify();
 const log = { error: jest.fn() };
+let isGone = false;
 let file: Readable;
 
 /** Returns a stream of bytes that fails after some of them. */
@@ -48,6 +49,12 @@ beforeAll(async () => {
       void adapter.reply(reply, create());
     });
   }
+  app.get('/late', (_request, reply) => {
+    reply.raw.on('close', () => {
+      isGone = true;
+      void adapter.reply(reply, bodies['inMemory']?.());
+    });
+  });
   await app.listen({ host: '127.0.0.1', port: 0 });
 });
 beforeEach(() => void log.error.mockClear());
@@ -103,6 +110,11 @@ describe('a file', () => {
 
 it('files in memory that clients do not read are limited in size', async () => {
   const port = (app.server.address() as AddressInfo).port;
+  const gone = connect(port, '127.0.0.1');
+  gone.write('GET /late HTTP/1.1\r\nHost: x\r\n\r\n');
+  await once(app.server, 'request');
+  gone.resetAndDestroy();
+  await waitFor(() => expect(isGone).toBe(true));
   const request = 'GET /inMemory HTTP/1.1\r\nHost: x\r\n\r\n';
   const [first, second] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
   first.write(request);

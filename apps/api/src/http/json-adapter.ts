@@ -61,6 +61,8 @@ export class JsonAdapter extends FastifyAdapter {
   /** Counts bytes until the client has read them. */
   private hold(bytes: number, { raw }: FastifyReply): void {
     if (bytes > 0 && this.unreadBytes > 0 && this.unreadBytes + bytes > MAX_UNREAD_BYTES) throw new DomainError(SERVICE_UNAVAILABLE);
+    // The event 'close' has been emitted already.
+    if (raw.destroyed) return;
     this.unreadBytes += bytes;
     raw.on('close', () => (this.unreadBytes -= bytes));
   }
