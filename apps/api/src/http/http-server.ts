@@ -160,8 +160,13 @@ function shedLoad(
     if (inFlight >= maxInFlight) return 'in_flight';
     if (lagMs > maxEventLoopLagMs) return 'event_loop_lag';
     inFlight++;
-    unsent++;
     reply.isInFlight = true;
+    if (reply.raw.destroyed) {
+      // The client is gone before its body has arrived: the event 'close' has been emitted already.
+      endClosed(reply);
+      return undefined;
+    }
+    unsent++;
     reply.raw.on('close', () => {
       unsent--;
       endClosed(reply);

@@ -127,6 +127,20 @@ describe('load shedding', () => {
     });
   });
 
+  it('does not count the responses to clients that are gone before their bodies have arrived', async () => {
+    for (let i = 0; i <= 2 * MAX_IN_FLIGHT; i++) {
+      const connection = await RawConnection.open(service.url);
+      const requested = once(service.app.getHttpServer() as Server, 'request');
+      connection.write('POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{');
+      await requested;
+      connection.reset();
+    }
+    const connection = await RawConnection.open(service.url);
+    connection.write(get('/v1/pets').repeat(3));
+    for (let i = 0; i < 3; i++) expect(await connection.read()).toMatchObject({ status: 401 });
+    connection.reset();
+  });
+
   describe('while the event loop lags', () => {
     const now = performance.now.bind(performance);
     const lagged = async () => (await metric(/^http_requests_shed_total\{reason="event_loop_lag"\} (\d+)$/m)) || 0;
