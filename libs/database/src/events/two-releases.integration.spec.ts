@@ -24,10 +24,9 @@ function run(dataSource: Database): EventRunner {
   return shop.run(dataSource, { failed: (_event, error) => interrupted(error), interrupted });
 }
 
-function placeOrder(dataSource: Database, orderId: bigint): Promise<void> {
-  const order = { orderId, petId: 1n, customer: 'Ann', placedAt: new Date(), note: undefined };
-  return dataSource.transaction((manager) => appendEvents(manager, OrderPlaced.of(order)));
-}
+const aPlacedOrder = (orderId: bigint) => OrderPlaced.of({ orderId, petId: 1n, customer: 'Ann', placedAt: new Date(), note: undefined });
+const placeOrder = (dataSource: Database, orderId: bigint): Promise<void> =>
+  dataSource.transaction((manager) => appendEvents(manager, aPlacedOrder(orderId)));
 
 const expectEffects = (expected: readonly string[]) => shop.expectEffects('follow', expected);
 const expectLag = (lag: number) =>
@@ -148,38 +147,28 @@ describe('a subscription that only another release has', () => {
     await waitFor(async () => expect(await effects(shop.admin, 'other')).toEqual(['7/1', `${String(id)}/0`]));
   });
 
-  it('may be forgotten with its events, also with one whose transaction is open', async () => {
+  it.each([true, false])('may be forgotten after the open transaction of an event, which stores (%p) or handles it', async (isStored) => {
     const database = await start(older);
     expect(await forgetSubscription(shop.admin, 'other')).toBe(false);
+    await placeOrder(database, 1n);
     let forgotten: Promise<boolean> | undefined;
     await database.transaction(async (manager) => {
-      await appendEvents(manager, OrderPlaced.of({ orderId: 1n, petId: 1n, customer: 'Ann', placedAt: new Date(), note: undefined }));
+      if (isStored) await appendEvents(manager, aPlacedOrder(1n));
+      else await manager.query('SELECT FROM events.deliveries FOR UPDATE');
       forgotten = forgetSubscription(shop.admin, 'follow');
       await waitFor(async () => expect(await shop.admin.query('SELECT FROM pg_locks WHERE NOT granted')).not.toEqual([]));
+      // Others do not wait for the handler.
+      if (!isStored) await placeOrder(database, 2n);
     });
     expect(await forgotten).toBe(true);
     expect(await eventStatus(shop.admin)).toEqual([]);
     expect(await shop.admin.query('SELECT FROM events.deliveries')).toEqual([]);
   });
 
-  it('is forgotten after the handler of its event, and others store events meanwhile', async () => {
-    const database = await start(older);
-    await placeOrder(database, 1n);
-    let forgotten: Promise<boolean> | undefined;
-    await database.transaction(async (manager) => {
-      await manager.query('SELECT FROM events.deliveries FOR UPDATE');
-      forgotten = forgetSubscription(shop.admin, 'follow');
-      await waitFor(async () => expect(await shop.admin.query('SELECT FROM pg_locks WHERE NOT granted')).not.toEqual([]));
-      await placeOrder(database, 2n);
-    });
-    expect(await forgotten).toBe(true);
-    expect(await shop.admin.query('SELECT FROM events.deliveries')).toEqual([]);
-  });
-
   it('is not forgotten while a transaction stays open, and others that store events wait for it only briefly', async () => {
     const database = await start(older);
     await database.transaction(async (manager) => {
-      await appendEvents(manager, OrderPlaced.of({ orderId: 1n, petId: 1n, customer: 'Ann', placedAt: new Date(), note: undefined }));
+      await appendEvents(manager, aPlacedOrder(1n));
       await expect(forgetSubscription(shop.admin, 'follow')).rejects.toMatchObject({ code: '55P03' });
     });
     expect(await eventStatus(shop.admin)).toMatchObject([{ lag: 1 }]);
