@@ -23,6 +23,8 @@ beforeEach(() => {
   handled = [];
   server = fastify({ bodyLimit: Number.MAX_SAFE_INTEGER });
   receiveBodies(server, (reason) => void shed.push(reason), MAX_BYTES);
+  // As `shedLoad` does.
+  server.addHook('onSend', async ({ bodyReceiver }) => bodyReceiver?.release());
   server.route({
     method: ['POST', 'QUERY'],
     url: '/',

@@ -61,7 +61,7 @@ export function receiveBodies(server: FastifyInstance, countShed: CountShed, max
   });
 }
 
-/** On routes with `@ReceivesBytes`: says so to the receiver, and frees the bytes when the handler has responded. */
+/** Tells the receiver about routes with `@ReceivesBytes`. `shedLoad` frees the bytes at the end of the request. */
 function acceptBytes(server: FastifyInstance, limit: number): void {
   server.decorateRequest('acceptedBytes', undefined);
   server.decorateRequest('bodyReceiver', undefined);
@@ -74,10 +74,6 @@ function acceptBytes(server: FastifyInstance, limit: number): void {
     route.onRequest = [route.onRequest ?? []].flat().concat((request, _reply, done) => {
       request.acceptedBytes = accepted;
       done();
-    });
-    route.onSend = [route.onSend ?? []].flat().concat(({ bodyReceiver }, _reply, payload, done) => {
-      bodyReceiver?.release();
-      done(null, payload);
     });
   });
 }
