@@ -20,6 +20,8 @@ else console.error(problem);
 // `npm ci --omit=dev` need not fail.
 if (!node || program === undefined) process.exit(program === undefined ? 0 : 1);
 process.env.PATH = [dirname(node), process.env.PATH].join(delimiter);
+// Otherwise, Nx starts a process for each plugin, which takes most of the CPU time of a short command.
+process.env.NX_ISOLATE_PLUGINS ??= 'false';
 // In this process, signals need no forwarding.
 if (node === realpathSync(process.execPath) && !program.startsWith('-')) await runHere(resolve(program));
 else spawnNode([program, ...process.argv.slice(1)]);
