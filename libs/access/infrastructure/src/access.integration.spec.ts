@@ -100,6 +100,7 @@ describe('a key', () => {
       expect(rotated.retired).toMatchObject({ id: key.id, expiresAt: at(24 * HOUR) });
       expect(await authenticate(rotated.secret)).toEqual({ ...principal, keyId: rotated.key.id });
       expect(await authenticate(secret)).toEqual(principal);
+      await waitFor(async () => expect((await listed()).map(({ lastUsedAt }) => lastUsedAt)).not.toContain(null));
       expect(await manageApiKeys.revoke(rotated.key.id)).toEqual({ ...rotated.key, lastUsedAt: expect.any(Date), revokedAt: now });
       await expect(authenticate(rotated.secret)).rejects.toThrow(invalid);
       expect(await states()).toEqual(['active', 'revoked']);
