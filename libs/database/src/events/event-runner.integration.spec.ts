@@ -33,6 +33,15 @@ function moveInOneTransaction(dataSource: Database, orderId: bigint, ...steps: r
   return dataSource.transaction((manager) => appendEvents(manager, ...steps.map((step) => OrderMoved.of({ orderId, step }))));
 }
 
+/** Returns an event behind a parked one. */
+async function moveBehindParked(dataSource: Database, subscription: string) {
+  await moveInOneTransaction(dataSource, 1n, 1, 2);
+  await shop.admin.query(`UPDATE events.deliveries SET parked_at = now(), error = 'no stock' WHERE payload ->> 'step' = '1'`);
+  const [behind] = await pendingEvents(dataSource, subscription, [OrderMoved.type]);
+  if (!behind) throw new Error('no event');
+  return behind;
+}
+
 const { expectEffects } = shop;
 const parked = async () => (await parkedEvents(shop.admin)).map(({ aggregateId, error }) => `${aggregateId}: ${error}`);
 
@@ -242,10 +251,7 @@ describe('a parked event', () => {
 
   it('that is being retried lets no event be parked behind it', async () => {
     const { dataSource } = await open(recorder('behind'));
-    await moveInOneTransaction(dataSource, 1n, 1, 2);
-    await shop.admin.query(`UPDATE events.deliveries SET parked_at = now(), error = 'no stock' WHERE payload ->> 'step' = '1'`);
-    const [behind] = await pendingEvents(dataSource, 'behind', [OrderMoved.type]);
-    if (!behind) throw new Error('no event');
+    const behind = await moveBehindParked(dataSource, 'behind');
     expect(behind.isBehindParked).toBe(true);
     const operator = shop.admin.createQueryRunner();
     await operator.startTransaction();
@@ -266,10 +272,7 @@ describe('a parked event', () => {
 
   it('is retried together with an event that is just being parked behind it', async () => {
     const { dataSource } = await open(recorder('meanwhile'));
-    await moveInOneTransaction(dataSource, 1n, 1, 2);
-    await shop.admin.query(`UPDATE events.deliveries SET parked_at = now(), error = 'no stock' WHERE payload ->> 'step' = '1'`);
-    const [behind] = await pendingEvents(dataSource, 'meanwhile', [OrderMoved.type]);
-    if (!behind) throw new Error('no event');
+    const behind = await moveBehindParked(dataSource, 'meanwhile');
     let retried: Promise<number> | undefined;
     await dataSource.transaction(async (manager) => {
       await parkBehind(manager as never, behind);

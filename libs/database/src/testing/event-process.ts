@@ -1,33 +1,13 @@
 import { BatchedRepository } from '../batching/batched-repository.js';
-import { Database } from '../database.js';
-import { appendEvents, eventsPersistence } from '../events/events.js';
-import { EventRunner } from '../events/event-runner.js';
-import { OrderEntity, OrderMoved, OrderPlaced, PATIENCE_MS, recorder, shopPersistence, SILENT_OBSERVER } from './shop.js';
+import { appendEvents } from '../events/events.js';
+import { OrderEntity, OrderMoved, OrderPlaced, recorder, startEventRunner } from './shop.js';
 
 /** Number of moves of each order. */
 const MOVES = 3;
 
 /** A process that places orders and handles their events until it is killed. The argument is the database URL. */
 const [, , url = ''] = process.argv;
-const dataSource = await new Database({
-  url,
-  applicationName: 'spec',
-  poolSize: 5,
-  connectTimeoutMs: PATIENCE_MS,
-  persistence: [shopPersistence, eventsPersistence],
-  subscriptions: [recorder('one'), recorder('two')],
-}).initialize();
-dataSource.hasOpened = true;
-
-new EventRunner(
-  dataSource,
-  {
-    ...SILENT_OBSERVER,
-    failed: (_event, error) => console.error(error),
-    interrupted: (error) => console.error(error),
-  },
-  { handlerOf: (handler) => new handler(dataSource as never), pollMs: 20 },
-).start();
+const dataSource = await startEventRunner(url, [recorder('one'), recorder('two')]);
 
 const orders = new BatchedRepository(dataSource.getRepository(OrderEntity), undefined, { publishes: OrderPlaced });
 for (;;) {

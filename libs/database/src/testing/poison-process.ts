@@ -1,8 +1,5 @@
 import { writeSync } from 'node:fs';
-import { Database } from '../database.js';
-import { eventsPersistence } from '../events/events.js';
-import { EventRunner } from '../events/event-runner.js';
-import { PATIENCE_MS, recorder, shopPersistence, SILENT_OBSERVER } from './shop.js';
+import { recorder, startEventRunner } from './shop.js';
 
 /** The step whose handler ends the process. */
 const POISON = 13;
@@ -24,19 +21,5 @@ const hook = (event: object) => {
   WAYS[way]?.();
   return new Promise<void>(() => undefined);
 };
-const dataSource = await new Database({
-  url,
-  applicationName: 'spec',
-  poolSize: 2,
-  connectTimeoutMs: PATIENCE_MS,
-  persistence: [shopPersistence, eventsPersistence],
-  subscriptions: [recorder('one', hook)],
-}).initialize();
-dataSource.hasOpened = true;
-
-new EventRunner(
-  dataSource,
-  { ...SILENT_OBSERVER, interrupted: (error) => console.error(error) },
-  { handlerOf: (handler) => new handler(dataSource as never), pollMs: 20, retryMs: 50, maxAttempts: 3 },
-).start();
+await startEventRunner(url, [recorder('one', hook)], { retryMs: 50, maxAttempts: 3 });
 setInterval(() => undefined, 60_000);

@@ -4,7 +4,7 @@ import { Column, Entity, type MigrationInterface, PrimaryGeneratedColumn, type Q
 import { Database } from '../database.js';
 import { currentManager, EventSubscription, OnEvent, subscriptionOf } from '../events/event-handlers.js';
 import { appendEvents, eventsPersistence } from '../events/events.js';
-import type { EventObserver } from '../events/event-runner.js';
+import { type EventObserver, EventRunner, type EventRunnerOptions } from '../events/event-runner.js';
 import type { Subscription } from '../persistence.js';
 import { IdempotencyKeyEntity } from '../batching/idempotency-keys.js';
 import { migrateUp } from '../migrations/migrations.js';
@@ -79,6 +79,17 @@ export const SILENT_OBSERVER: EventObserver = {
   interrupted: () => undefined,
   status: () => undefined,
 };
+
+/** Handles events in this process until it ends. */
+export async function startEventRunner(url: string, subscriptions: readonly Subscription[], options: Partial<EventRunnerOptions> = {}) {
+  const persistence = [shopPersistence, eventsPersistence];
+  const settings = { url, applicationName: 'spec', poolSize: 5, connectTimeoutMs: PATIENCE_MS, persistence, subscriptions };
+  const dataSource = await new Database(settings).initialize();
+  dataSource.hasOpened = true;
+  const observer: EventObserver = { ...SILENT_OBSERVER, failed: (_event, error) => console.error(error), interrupted: console.error };
+  new EventRunner(dataSource, observer, { handlerOf: (handler) => new handler(dataSource as never), pollMs: 20, ...options }).start();
+  return dataSource;
+}
 
 /** Called with each event after its effect was written, before the commit. */
 export type Hook = (event: EventPayload<typeof OrderPlaced> | EventPayload<typeof OrderMoved>) => void | Promise<void>;

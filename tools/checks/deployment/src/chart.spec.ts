@@ -110,7 +110,7 @@ it.each([
     'a commit is on two hosts',
     'postgres.yaml',
     'dataDurability: required, failoverQuorum: true }',
-    '  topologyKey: kubernetes.io/hostname\n',
+    'topologyKey: kubernetes.io/hostname\n',
   ],
   ['the metrics are not published', 'service.yaml', '.service.port }}, targetPort: http, '],
 ])('%s', (_what, file, ...texts) => {
