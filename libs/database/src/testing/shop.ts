@@ -11,7 +11,7 @@ import { migrateUp } from '../migrations/migrations.js';
 import { createIdempotencyKeyTable } from './order-lines.js';
 
 /** Long, because the machine may be busy. */
-export const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 60_000;
 
 export const OrderPlaced = defineEvent('shop.order_placed', 'orderId', {
   orderId: 'int64',
@@ -66,7 +66,7 @@ class CreateShop1763683200000 implements MigrationInterface {
   }
 }
 
-export const shopPersistence = {
+const shopPersistence = {
   schema: 'shop',
   entities: [OrderEntity, OrderKeyEntity],
   migrations: [CreateShop1763683200000],
