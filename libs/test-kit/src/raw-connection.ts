@@ -64,6 +64,9 @@ export class RawConnection {
     this.socket.resetAndDestroy();
   }
 
+  /** A connection that is declared with `using` is reset at the end of its block. */
+  [Symbol.dispose] = (): void => this.reset();
+
   /** Reads the next response, by default the next final one. Returns undefined if the server has closed the connection. */
   async read({ isHead = false, isInterim = false }: ReadOptions = {}): Promise<RawResponse | undefined> {
     const deadline = Date.now() + RESPONSE_TIMEOUT_MS;

@@ -33,7 +33,7 @@ interface OpenApi {
 }
 
 /** Checks responses against an OpenAPI document. */
-class OpenApiConformance {
+export class OpenApiConformance {
   private readonly document: OpenApi;
   private readonly ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true }));
   private readonly prefixes: ReadonlySet<string>;

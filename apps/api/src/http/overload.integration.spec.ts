@@ -92,7 +92,7 @@ describe('load shedding', () => {
     });
 
     it('rejects a request whose body arrives later when the body is complete', async () => {
-      const connection = await RawConnection.open(service.url);
+      using connection = await RawConnection.open(service.url);
       const body = '{"name":"Rex","categoryId":1}';
       const fields = `Host: x\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}`;
       // The headers of the second request arrive with the first request.
@@ -108,7 +108,6 @@ describe('load shedding', () => {
       expect(await shedInFlight()).toBe(shedBefore + 1);
       await release();
       for (const { status } of await Promise.all(accepted)) expect(status).toBe(200);
-      connection.reset();
     });
 
     it('counts requests whose clients have disconnected until their work is done', async () => {
@@ -129,16 +128,14 @@ describe('load shedding', () => {
 
   it('does not count the responses to clients that are gone before their bodies have arrived', async () => {
     for (let i = 0; i <= 2 * MAX_IN_FLIGHT; i++) {
-      const connection = await RawConnection.open(service.url);
+      using connection = await RawConnection.open(service.url);
       const requested = once(service.app.getHttpServer() as Server, 'request');
       connection.write('POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{');
       await requested;
-      connection.reset();
     }
-    const connection = await RawConnection.open(service.url);
+    using connection = await RawConnection.open(service.url);
     connection.write(get('/v1/pets').repeat(3));
     for (let i = 0; i < 3; i++) expect(await connection.read()).toMatchObject({ status: 401 });
-    connection.reset();
   });
 
   describe('while the event loop lags', () => {
@@ -311,7 +308,7 @@ describe('a server without the app', () => {
       return (body as { receive: () => Promise<unknown> }).receive().then(() => 'received');
     });
     await listen();
-    const connection = await openConnection();
+    using connection = await openConnection();
     connection.write('POST /file HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\nContent-Length: 100000\r\nExpect: 100-continue\r\n\r\n');
     const response = connection.read({ isInterim: true });
     await isReached.promise;
@@ -320,7 +317,6 @@ describe('a server without the app', () => {
     expect(await response).toMatchObject({ status: 100 });
     connection.write('x'.repeat(100_000));
     expect(await connection.read()).toMatchObject({ status: 200, body: 'received' });
-    connection.reset();
   });
 
   it('closes a connection that is reset before it is accepted', async () => {

@@ -199,23 +199,21 @@ describe('CORS', () => {
     ['an expectation', 417, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nExpect: 100-continue, nonsense\r\n', ''],
     ['too many pipelined requests', 503, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', ''],
   ])('lets a configured origin read the error for %s', async (what, status, beginning, end) => {
-    const connection = await RawConnection.open(service.url);
+    using connection = await RawConnection.open(service.url);
     const count = status === 503 ? 65 : 1;
     connection.write(`${beginning}Origin: ${ORIGIN}\r\n${end}\r\n`.repeat(count));
     let response = await connection.read();
     for (let i = 1; i < count; i++) response = await connection.read();
-    connection.reset();
     expect([what, response?.status, response?.headers['access-control-allow-origin']]).toEqual([what, status, ORIGIN]);
     expect(response?.headers['access-control-expose-headers']).toMatch(/\bLink\b.*\bRetry-After\b/);
     expect(response?.headers['vary']).toBe('Origin');
   });
 
   it('allows none of several origins if the request cannot be read', async () => {
-    const connection = await RawConnection.open(service.url);
+    using connection = await RawConnection.open(service.url);
     connection.write('GET\r\n\r\n');
     const { status, headers } = (await connection.read()) ?? {};
     expect([status, headers?.['vary'], headers?.['access-control-allow-origin']]).toEqual([400, 'Origin', undefined]);
-    connection.reset();
   });
 
   it.each([
@@ -226,11 +224,10 @@ describe('CORS', () => {
     ['two origins', [`Origin: ${ORIGIN}`, 'Origin: https://evil.example']],
   ])('allows nothing to %s', async (_what, origins) => {
     for (const method of ['GET', 'OPTIONS', 'DELETE', 'CONNECT']) {
-      const connection = await RawConnection.open(service.url);
+      using connection = await RawConnection.open(service.url);
       const fields = ['Host: x', ...origins, 'Access-Control-Request-Method: POST', 'Access-Control-Request-Headers: authorization'];
       connection.write(`${method} /v1/pets HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n`);
       const { headers = {} } = (await connection.read()) ?? {};
-      connection.reset();
       expect([method, headers['vary'], Object.keys(headers).filter((name) => name.startsWith('access-control-'))]).toEqual([
         method,
         'Origin',
@@ -252,7 +249,7 @@ describe('with PUBLIC_BASE_URL and DOCS_URL', () => {
     const fields = `${hostile}X-Forwarded-Proto: ftp\r\nForwarded: host=evil.example\r\nAuthorization: Bearer ${service.key}\r\n`;
     const length = `Content-Type: application/json\r\nContent-Length: ${String(PET.length)}\r\n`;
     const creation = `POST /v1/pets HTTP/1.1\r\n${fields}${length}\r\n${PET}`;
-    const connection = await RawConnection.open(service.url);
+    using connection = await RawConnection.open(service.url);
     connection.write(`${creation}${creation}`);
     for (let i = 0; i < 2; i++) expect((await connection.read())?.headers['location']).toMatch(new RegExp(`^${BASE}/v1/pets/\\d+$`));
     connection.write(`GET / HTTP/1.1\r\n${fields}\r\n`);
@@ -260,7 +257,6 @@ describe('with PUBLIC_BASE_URL and DOCS_URL', () => {
     connection.write(`GET /v1/pets?limit=1 HTTP/1.1\r\n${fields}\r\nhello\r\n\r\n`);
     expect((await connection.read())?.headers['link']).toMatch(new RegExp(`^<${BASE}/v1/pets\\?limit=1&cursor=[\\w-]+>; rel="next"$`));
     expect((await connection.read())?.headers['link']).toBe(`<${ERRORS}#invalid_request>; rel="help"`);
-    connection.reset();
   });
 
   it('getPet works until the last millisecond before its removal, and then responds with 410', async () => {

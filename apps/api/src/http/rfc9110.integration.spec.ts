@@ -133,7 +133,7 @@ describe.each(METHODS)('%s', (method) => {
     ['a body that looks like a request', `Content-Length: ${String(NEXT.length)}\r\n`, NEXT],
     ['a body that is too large', 'Content-Length: 100000\r\n', 'x'.repeat(100_000)],
   ])('with %s gets one response, and the connection continues', async (_what, fields, body) => {
-    const connection = await open();
+    using connection = await open();
     connection.write(request(method, fields, body) + NEXT);
     const response = await connection.read({ isHead });
     expect(response).toMatchObject({ status, headers: { connection: 'keep-alive' } });
@@ -144,7 +144,6 @@ describe.each(METHODS)('%s', (method) => {
     // RFC 9110, sections 10.2.1 and 15.5.6.
     if (status === 405 || method === 'OPTIONS') expect(response?.headers['allow']).toBe('GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS');
     expect(await connection.read()).toMatchObject({ status: 200, body: '{"things":[]}' });
-    connection.reset();
   });
 
   it.each([
@@ -158,20 +157,18 @@ describe.each(METHODS)('%s', (method) => {
   });
 
   it('may expect 100 Continue', async () => {
-    const connection = await open();
+    using connection = await open();
     connection.write(request(method, 'Expect: 100-continue\r\nContent-Length: 2\r\n'));
     expect(await connection.read({ isInterim: true })).toMatchObject({ status: 100 });
     connection.write(`{}${NEXT}`);
     expect(await connection.read({ isHead })).toMatchObject({ status });
     expect(await connection.read()).toMatchObject({ status: 200 });
-    connection.reset();
   });
 
   it('may have a target in absolute form, whatever Host is', async () => {
-    const connection = await open();
+    using connection = await open();
     connection.write(request(method, '', '', 'http://other.example:1/v1/things'));
     expect(await connection.read({ isHead })).toMatchObject({ status, headers: { connection: 'keep-alive' } });
-    connection.reset();
   });
 
   let turn = METHODS.indexOf(method);
@@ -204,12 +201,11 @@ describe.each(METHODS)('%s', (method) => {
   });
 
   it('beyond the limit of pipelined requests gets an error', async () => {
-    const connection = await open();
+    using connection = await open();
     connection.write(request(method).repeat(100));
     for (let i = 0; i < 64; i++) expect(await connection.read({ isHead })).toMatchObject({ status });
     const [next, end] = method === 'OPTIONS' ? [204, 'keep-alive'] : [503, 'close'];
     expect(await connection.read({ isHead })).toMatchObject({ status: next, headers: { connection: end } });
-    connection.reset();
   });
 });
 
@@ -219,17 +215,13 @@ it.each([
   ['GET', 204],
   ['HEAD', 204],
 ])('the response to %s has no Content-Length if it is a %i', async (method, status) => {
-  const connection = await open();
+  using connection = await open();
   const [fields, target] = status === 304 ? ['If-None-Match: *\r\n'] : ['', '/v1/things/none'];
   connection.write(request(method, fields, '', target) + NEXT);
   const response = await connection.read();
-  expect([response?.status, response?.headers['content-length'], response?.headers['content-type']]).toEqual([
-    status,
-    undefined,
-    undefined,
-  ]);
+  expect(response?.status).toBe(status);
+  for (const name of ['content-length', 'content-type']) expect(response?.headers).not.toHaveProperty(name);
   expect(await connection.read()).toMatchObject({ status: 200 });
-  connection.reset();
 });
 
 it.each([
@@ -237,19 +229,17 @@ it.each([
   ['DELETE', 'If-Match: *', 204],
   ['PATCH', 'If-None-Match: *', 412],
 ])('%s without preconditions is only performed if the condition is true: %s', async (method, field, status) => {
-  const connection = await open();
+  using connection = await open();
   connection.write(request(method, `${field}\r\n`));
   expect(await connection.read()).toMatchObject({ status });
-  connection.reset();
 });
 
 it('OPTIONS * lists the methods of the server', async () => {
-  const connection = await open();
+  using connection = await open();
   connection.write(request('OPTIONS', '', '', '*') + NEXT);
   const response = await connection.read();
   expect([response?.status, response?.headers['allow']]).toEqual([204, 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS']);
   expect(await connection.read()).toMatchObject({ status: 200 });
-  connection.reset();
 });
 
 it.each(['CONNECT', 'UNKNOWN', 'get'])('%s gets an error, and the connection is closed', async (method) => {
