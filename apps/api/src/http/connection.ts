@@ -76,6 +76,12 @@ export function connectionOf(socket: Socket): Connection {
   return (socket[CONNECTION] ??= new Connection(socket));
 }
 
+/** Calls the listener when the response has been sent or its client is gone, which may be the case already. */
+export function onClose(response: ServerResponse, listener: () => void): void {
+  if (response.destroyed) listener();
+  else response.on('close', listener);
+}
+
 /** Whether the process is draining: it still serves requests, but is no longer ready. */
 export class Draining {
   isActive = false;

@@ -38,12 +38,8 @@ export class ApiExceptionFilter implements ExceptionFilter {
     if ('definition' in error && error.definition === HTTP_ERRORS.unsupportedPatch) reply.header('accept-patch', ACCEPT_PATCH);
     const help = helpLink(this.publicUrl, body.code);
     // What describes a body that could not be sent must not stay, nor what Node.js cannot send.
-    const unsendable =
-      body.status === 500
-        ? Object.entries(reply.getHeaders())
-            .filter(isInvalid)
-            .map(([name]) => name)
-        : [];
+    const headers = body.status === 500 ? Object.entries(reply.getHeaders()) : [];
+    const unsendable = headers.flatMap(([name, value]) => (isSendable(name, value) ? [] : name));
     for (const name of ['etag', 'content-disposition', ...unsendable]) {
       reply.removeHeader(name);
       if (!reply.raw.headersSent) reply.raw.removeHeader(name);
@@ -78,13 +74,13 @@ export class ApiExceptionFilter implements ExceptionFilter {
   }
 }
 
-function isInvalid([name, value]: readonly [string, unknown]): boolean {
+function isSendable(name: string, value: unknown): boolean {
   try {
     validateHeaderName(name);
     validateHeaderValue(name, String(value));
-    return false;
-  } catch {
     return true;
+  } catch {
+    return false;
   }
 }
 

@@ -14,7 +14,7 @@ import type { Observability } from '../observability/observability.js';
 import { identifyRequests, observeResponses, requestIdOf } from '../observability/request-hooks.js';
 import { type CountShed, shedCounter } from '../observability/shed-requests.js';
 import type { Config } from '../config/config.js';
-import { connectionOf, createNodeServer, Draining, endConnections } from './connection.js';
+import { connectionOf, createNodeServer, Draining, endConnections, onClose } from './connection.js';
 import { allowOrigins } from './cors.js';
 import { announceDeprecations } from './deprecations.js';
 import { addEntityTags } from './entity-tags.js';
@@ -161,13 +161,8 @@ function shedLoad(
     if (lagMs > maxEventLoopLagMs) return 'event_loop_lag';
     inFlight++;
     reply.isInFlight = true;
-    if (reply.raw.destroyed) {
-      // The client is gone before its body has arrived: the event 'close' has been emitted already.
-      endClosed(reply);
-      return undefined;
-    }
     unsent++;
-    reply.raw.on('close', () => {
+    onClose(reply.raw, () => {
       unsent--;
       endClosed(reply);
     });

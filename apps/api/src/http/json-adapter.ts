@@ -5,6 +5,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
+import { onClose } from './connection.js';
 
 /** JSON text as it is sent. Concurrent requests for the same page share it. */
 export interface Representation {
@@ -61,10 +62,8 @@ export class JsonAdapter extends FastifyAdapter {
   /** Counts bytes until the client has read them. */
   private hold(bytes: number, { raw }: FastifyReply): void {
     if (bytes > 0 && this.unreadBytes > 0 && this.unreadBytes + bytes > MAX_UNREAD_BYTES) throw new DomainError(SERVICE_UNAVAILABLE);
-    // The event 'close' has been emitted already.
-    if (raw.destroyed) return;
     this.unreadBytes += bytes;
-    raw.on('close', () => (this.unreadBytes -= bytes));
+    onClose(raw, () => (this.unreadBytes -= bytes));
   }
 }
 

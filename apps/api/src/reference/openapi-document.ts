@@ -51,7 +51,7 @@ type Operation = PublishedOperation & {
 
 export type ServerAddresses = Pick<Config, 'publicBaseUrl' | 'stagingBaseUrl' | 'docsUrl'>;
 
-/** The OpenAPI document of the app. */
+/** The OpenAPI 3.1 document of the app. */
 export class OpenApiDocument {
   /** Set before the first use. */
   app!: INestApplication;
@@ -62,64 +62,58 @@ export class OpenApiDocument {
     private readonly contexts: readonly Context[],
   ) {}
 
+  /** Creates the document of `/v1` from the decorators and the error catalogue. */
   create(): OpenAPIObject {
-    return createOpenApiDocument(this.app, this.addresses, this.contexts);
+    const { addresses, app, contexts } = this;
+    const { publicBaseUrl, stagingBaseUrl, docsUrl } = addresses;
+    const server = publicBaseUrl === undefined ? 'The server that serves this document' : 'Production';
+    const service: Omit<OpenAPIObject, 'paths'> = {
+      openapi: '3.1.0',
+      info: {
+        title: 'Animal Store',
+        description: DESCRIPTION,
+        version: '1.0.0',
+        contact: { name: 'Animal Store maintainers' },
+        license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+      },
+      servers: [
+        { url: `${publicBaseUrl ?? ''}${VERSION_PREFIX}`, description: server },
+        ...(stagingBaseUrl === undefined ? [] : [{ url: `${stagingBaseUrl}${VERSION_PREFIX}`, description: 'Staging' }]),
+      ],
+      ...(docsUrl !== undefined && { externalDocs: { description: 'Guides', url: docsUrl } }),
+      tags: contexts.flatMap(({ tag }) => tag ?? []),
+      security: [{ [SECURITY_SCHEME]: [] }],
+    };
+    const { paths, components } = withNullType(SwaggerModule.createDocument(app, service));
+    for (const { patch } of Object.values(paths)) acceptMergePatch(patch);
+    const operations = Object.values(paths).flatMap((item) => Object.values(item) as Operation[]);
+    const Error = errorSchema(operations);
+    const responses = Object.fromEntries(operations.flatMap(errorResponsesOf).map(({ name, response }) => [name, response]));
+    for (const operation of operations) complete(operation);
+    return {
+      ...service,
+      paths: Object.fromEntries(Object.entries(paths).map(([path, item]) => [path.slice(VERSION_PREFIX.length), item])),
+      components: {
+        schemas: Object.assign({ Error }, components?.schemas, ...contexts.map(({ schemas }) => schemas)) as Schemas,
+        responses,
+        parameters: SHARED_PARAMETERS,
+        headers: SHARED_HEADERS,
+        securitySchemes: {
+          [SECURITY_SCHEME]: {
+            type: 'http',
+            scheme: 'bearer',
+            bearerFormat: 'ast_<environment>_…',
+            description: 'The API key of your client.',
+          },
+        },
+      },
+    };
   }
 
   /** Created on first use, because that takes longer than the rest of the start. */
   get text(): JsonText<OpenAPIObject> {
     return (this.json ??= JsonText.of(this.create()));
   }
-}
-
-/** Creates the OpenAPI 3.1 document of `/v1` from the decorators and the error catalogue. */
-function createOpenApiDocument(
-  app: INestApplication,
-  { publicBaseUrl, stagingBaseUrl, docsUrl }: ServerAddresses,
-  contexts: readonly Context[],
-): OpenAPIObject {
-  const server = publicBaseUrl === undefined ? 'The server that serves this document' : 'Production';
-  const service: Omit<OpenAPIObject, 'paths'> = {
-    openapi: '3.1.0',
-    info: {
-      title: 'Animal Store',
-      description: DESCRIPTION,
-      version: '1.0.0',
-      contact: { name: 'Animal Store maintainers' },
-      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
-    },
-    servers: [
-      { url: `${publicBaseUrl ?? ''}${VERSION_PREFIX}`, description: server },
-      ...(stagingBaseUrl === undefined ? [] : [{ url: `${stagingBaseUrl}${VERSION_PREFIX}`, description: 'Staging' }]),
-    ],
-    ...(docsUrl !== undefined && { externalDocs: { description: 'Guides', url: docsUrl } }),
-    tags: contexts.flatMap(({ tag }) => tag ?? []),
-    security: [{ [SECURITY_SCHEME]: [] }],
-  };
-  const { paths, components } = withNullType(SwaggerModule.createDocument(app, service));
-  for (const { patch } of Object.values(paths)) acceptMergePatch(patch);
-  const operations = Object.values(paths).flatMap((item) => Object.values(item) as Operation[]);
-  const Error = errorSchema(operations);
-  const responses = Object.fromEntries(operations.flatMap(errorResponsesOf).map(({ name, response }) => [name, response]));
-  for (const operation of operations) complete(operation);
-  return {
-    ...service,
-    paths: Object.fromEntries(Object.entries(paths).map(([path, item]) => [path.slice(VERSION_PREFIX.length), item])),
-    components: {
-      schemas: Object.assign({ Error }, components?.schemas, ...contexts.map(({ schemas }) => schemas)) as Schemas,
-      responses,
-      parameters: SHARED_PARAMETERS,
-      headers: SHARED_HEADERS,
-      securitySchemes: {
-        [SECURITY_SCHEME]: {
-          type: 'http',
-          scheme: 'bearer',
-          bearerFormat: 'ast_<environment>_…',
-          description: 'The API key of your client.',
-        },
-      },
-    },
-  };
 }
 
 /** Returns the document with the type `null` of OpenAPI 3.1 in place of `nullable: true` of OpenAPI 3.0, which @nestjs/swagger writes. */
